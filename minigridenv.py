@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.act.corrections import correct, remove_corrections
+from spca.act.corrections import apply_corrections, remove_corrections
 from spca.act.frame import Frame
 from spca.act.observing import patch_fast_observation
 from spca.act.snapshots import Parts
@@ -261,7 +261,7 @@ class MiniGridEnv(MappedWorld):
         """Take in the state that a reset has led to."""
         self._sim: Any = self._env.unwrapped
         self.corrections: set[str] = set()
-        self._correct()
+        self._apply_corrections()
         self._start = tuple(int(v) for v in self._sim.agent_pos)
         self.previous_actions = []
         self._over = False
@@ -298,11 +298,11 @@ class MiniGridEnv(MappedWorld):
         try:
             yield (self, frozenset(vars(self)) - _EPISODE_ATTRIBUTES), (self._sim, NOT_STATE)
         finally:
-            self._correct()
+            self._apply_corrections()
 
-    def _correct(self) -> None:
+    def _apply_corrections(self) -> None:
         if not self._upstream_rules:
-            correct(self._sim, self.corrections.add)
+            apply_corrections(self._sim, self.corrections.add)
 
     def _is_solved(self) -> bool:
         return self._terminated and self._reward > 0

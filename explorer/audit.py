@@ -46,9 +46,9 @@ _TASK_VERB: Final = re.compile(r"^[a-z0-9]+_")
 _NEVER_HOLDS: Final = frozenset(
     {FaultKind.VACUOUS_COUNT, FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA, FaultKind.IMPOSSIBLE_CRAFT}
 )
-"""Faults of a milestone whose rules can never hold."""
+"""Kinds of faults which imply that the rules of a milestone can never hold."""
 _HOLDS_REGARDLESS: Final = frozenset({FaultKind.TRUE_AT_START, FaultKind.NEAR_AT_SPAWN, FaultKind.FIND_HOP_NOT_LAST})
-"""Faults of a milestone whose rules can hold without passing any obstacle."""
+"""Kinds of faults which imply that the rules of a milestone can hold without passing any obstacle."""
 
 
 def audit(loaded: Loaded) -> tuple[Finding, ...]:
@@ -61,12 +61,13 @@ def audit(loaded: Loaded) -> tuple[Finding, ...]:
     if not loaded.published:
         findings += _find_malformed(loaded)
     findings += _find_true_at_start(loaded)
+    findings += _find_vacuous_counts(loaded)
     findings += _find_unenforced_looks(loaded)
     findings += _find_named_hops(loaded)
 
     if loaded.certificate is not None:
         findings += check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
-    # A certificate without faults proves already what the closures would prove.
+    # If a certificate has no faults, its proofs make the closures unnecessary.
     if findings or loaded.certificate is None:
         findings += _find_refuted(loaded)
 
@@ -87,7 +88,7 @@ def _drop_consequences(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _list_causes(kind: FaultKind) -> frozenset[FaultKind]:
-    """Return the faults of a milestone that explain a fault of this kind."""
+    """Return the kinds of faults that explain a fault of the given kind in the same milestone."""
     match kind:
         case FaultKind.ALTERED_WITNESS:
             return frozenset(FaultKind) - {FaultKind.ALTERED_WITNESS, FaultKind.HOP_NAMED_IN_TEXT}
@@ -135,12 +136,16 @@ def _find_malformed(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _find_true_at_start(loaded: Loaded) -> Iterator[Finding]:
-    """Yield a fault for each milestone that holds before the first step, and for each count that is never crossed."""
+    """Yield a fault for each milestone that holds before the first step."""
     state = Storage(loaded.scene).freeze(0)
-    spawn = loaded.scene.spawn
-    for name in Tracker(loaded.milestones, spawn).observe(state):
+    for name in Tracker(loaded.milestones, loaded.scene.spawn).observe(state):
         yield Finding(FaultKind.TRUE_AT_START, "it holds before the first step: ask for what is not there yet", name)
 
+
+def _find_vacuous_counts(loaded: Loaded) -> Iterator[Finding]:
+    """Yield a fault for each rule whose count always holds, or whose limit is not exceeded at the start."""
+    state = Storage(loaded.scene).freeze(0)
+    spawn = loaded.scene.spawn
     for milestone, rule in _list_rules(loaded.milestones):
         name = milestone.milestone_id
         match rule:
@@ -169,7 +174,7 @@ def _find_unenforced_looks(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _is_mere_look(milestone: Milestone) -> bool:
-    """Return whether all that a milestone asks is to stand near targets and face them."""
+    """Return whether all rules of a milestone ask only to stand near a target and face the target."""
     return all(isinstance(rule, NearWithFacing) for rule in milestone.rules)
 
 
@@ -179,8 +184,8 @@ def _list_rules(milestones: Iterable[Milestone]) -> Iterator[tuple[Milestone, Ru
 
 def _find_named_hops(loaded: Loaded) -> Iterator[Finding]:
     """Yield a fault for each hop before the goal that the task text names."""
-    *hops, goal = loaded.milestones
-    for milestone in hops:
+    for milestone in loaded.milestones[:-1]:
+        goal = loaded.milestones[-1]
         if name := _find_named_word(milestone, goal, loaded.text):
             problem = f"the text names {name!a}, which the agent should discover: state only the goal"
             yield Finding(FaultKind.HOP_NAMED_IN_TEXT, problem, milestone.milestone_id)
@@ -191,13 +196,14 @@ def _find_named_word(milestone: Milestone, goal: Milestone, text: str) -> str:
 
     If the task of the hop is not in the pool, words that the hop shares with the goal may be named.
     """
-    known = pool().get(milestone.task)
-    if known is not None:
-        return named_in(text, known.schema, known.object)
+    known_task = pool().get(milestone.task)
+    if known_task is not None:
+        return named_in(text, known_task.schema, known_task.object)
     for name in sorted(_list_objects(milestone)):
         word = re.escape(name)
-        about_goal = any(re.search(rf"\b{word}\b", goal_object) for goal_object in _list_objects(goal))
-        if not about_goal and re.search(rf"\b{word}(s|es)?\b", text.lower()):
+        is_shared_with_goal = any(re.search(rf"\b{word}\b", goal_object) for goal_object in _list_objects(goal))
+        is_in_text = re.search(rf"\b{word}(s|es)?\b", text.lower()) is not None
+        if is_in_text and not is_shared_with_goal:
             return name
     return ""
 
@@ -243,7 +249,7 @@ def _find_lacking_item(milestone: Milestone, scene: Scene) -> Finding | None:
 def _bound_items(scene: Scene) -> dict[str, int]:
     """Return an upper bound of the number of each item that an agent could own if nothing barred the way.
 
-    Blocks that need a tool are added round by round, as soon as an obtainable item can dig them.
+    Each round adds the blocks that can be dug with the items of the previous rounds, until no block is added.
     """
     gained: Counter[str] = Counter(scene.inventory)
     for stack in chain(*scene.items.values(), *scene.chests.values()):

@@ -1,4 +1,4 @@
-"""The directed acyclic graph of a scene's milestones, with an edge wherever one hop requires another."""
+"""The directed acyclic graph of a scene's milestones, in which an edge means that a hop requires an earlier hop."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ class AtLeast:
 class AtMost:
     """A rule that holds while at most ``max_count`` blocks or mobs of a name are in a spawn-relative box.
 
-    The rule cannot hold before the box has contained more than ``max_count`` of them in the same episode. The agent
-    must therefore remove something.
+    The rule cannot hold before the box has contained more than ``max_count`` blocks or mobs in the same episode. So the
+    rule never holds before a block or mob has disappeared.
     """
 
     kind: Literal["block", "mob"]
@@ -96,7 +96,7 @@ class Milestone:
 
 
 def cell_offset(cell: Cell, spawn: Cell) -> Offset:
-    """Return the offset from the spawn's cell to another cell, which equals the offset between their middles."""
+    """Return the spawn-relative offset of the middle of a cell's base."""
     return float(cell[0] - spawn[0]), float(cell[1] - spawn[1]), float(cell[2] - spawn[2])
 
 
@@ -122,13 +122,13 @@ def box_holds(cell: Cell, least: Cell, greatest: Cell) -> bool:
 
 
 def inside_box(pose: Pose, rule: InsideBox, spawn: Pose) -> bool:
-    """Return whether a body is in the box of a rule."""
+    """Return whether the middle of a body's base lies in the box of a rule."""
     offset = _find_offset(pose, spawn)
     return all(low <= at <= high for low, at, high in zip(rule.min, offset, rule.max, strict=True))
 
 
 def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
-    """Return whether a body is near the target of a rule and faces it.
+    """Return whether a body is near the target of a rule and faces the target.
 
     If the crosshair points straight up or down, the facing of the body counts. A target straight above or below is
     faced in every direction.
@@ -146,7 +146,7 @@ def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
     if math.hypot(fx, fz) < _STEEP:
         fx, _, fz = FACINGS[pose.facing]
 
-    # The cross and dot products of two vectors are proportional to sine and cosine of the angle between them.
+    # The cross and dot product of two vectors are proportional to sine and cosine of the angle between the vectors.
     cross = fx * dz - fz * dx
     dot = fx * dx + fz * dz
     angle = abs(math.degrees(math.atan2(cross, dot)))
@@ -173,7 +173,7 @@ class Tracker:
         spawn: spawn pose of the scene.
 
     Attributes:
-        latched: milestone id -> the first step after which it held.
+        latched: milestone id -> the first step after which the milestone held.
     """
 
     def __init__(self, milestones: Iterable[Milestone], spawn: Pose) -> None:
@@ -219,6 +219,7 @@ class Tracker:
         return tuple(new)
 
     def _holds(self, rule: Rule, state: WorldState, seen: NDArray[np.uint16] | None) -> bool:
+        """Return whether a rule holds; the counts must be up to date."""
         match rule:
             case InventoryHas():
                 return state.inventory.get(bare(rule.item), 0) >= rule.min_count
@@ -249,7 +250,7 @@ class Tracker:
         cells = np.stack((x, y, z), axis=1)
         old = before[y, z, x]
         new = after[y, z, x]
-        before[y, z, x] = new
+        before[y, z, x] = new  # updates `_last_blocks` in place
         for count in self._counts.values():
             count.update(state, cells, old, new)
 
@@ -290,10 +291,10 @@ class _Count:
             cells: changed cells, ``[n, 3]``; the columns are x, y and z.
             old, new: block codes of the cells before and after the change, ``[n]``.
         """
-        here = np.all((self._low <= cells) & (cells <= self._high), axis=1)
-        gained = int(self._counted[new[here]].sum())
-        lost = int(self._counted[old[here]].sum())
-        self._set_counts(state, self.now + gained - lost)
+        in_box = np.all((self._low <= cells) & (cells <= self._high), axis=1)
+        added = int(self._counted[new[in_box]].sum())
+        removed = int(self._counted[old[in_box]].sum())
+        self._set_counts(state, self.now + added - removed)
 
     def in_view(self, state: WorldState, seen: NDArray[np.uint16]) -> bool:
         """Return whether the agent has seen at least one of the counted blocks or mobs."""
@@ -304,7 +305,7 @@ class _Count:
         return bool(seen_and_present.any())
 
     def _set_counts(self, state: WorldState, blocks: int) -> None:
-        """Record the number of blocks, or count the mobs if the rule counts mobs."""
+        """Set the present and the largest number; ``blocks`` is ignored if the rule counts mobs."""
         self.now = blocks if self._kind == "block" else len(self._list_mobs(state))
         self.most = max(self.most, self.now)
 
@@ -327,6 +328,7 @@ def out_of_order(graph: Graph, latched: Mapping[str, int]) -> tuple[Edge, ...]:
     """
     early = []
     for edge in graph.edges:
-        if edge.after in latched and latched.get(edge.before, math.inf) > latched[edge.after]:
+        before_step = latched.get(edge.before, math.inf)
+        if edge.after in latched and latched[edge.after] < before_step:
             early.append(edge)
     return tuple(early)

@@ -49,7 +49,7 @@ class Pose:
     """A body in the middle of a cell.
 
     Attributes:
-        cell: the cell of the feet.
+        cell: cell of the feet.
         facing: 0 south, 1 west, 2 north, 3 east.
         pitch: number of steps of :data:`PITCH_STEP` degrees, from -3 (straight up) to 3 (straight down).
         aim: offset from ``cell`` to the cell in whose middle the crosshair is; if None, the crosshair follows facing
@@ -110,7 +110,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A number of one item."""
+    """An item and its number."""
 
     item: str
     count: int = 1

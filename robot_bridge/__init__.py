@@ -1,1 +1,1 @@
-"""A bridge to a robot: explored by a model, driven by the agent's actions, kept safe by one chain."""
+"""Bridge to a robot that a model explores with or an agent drives; one safety chain checks every command."""

@@ -1,4 +1,4 @@
-"""``python -m robot_bridge``."""
+"""Entry point of ``python -m robot_bridge``."""
 
 from __future__ import annotations
 

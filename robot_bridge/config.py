@@ -1,8 +1,8 @@
-"""Configuration of a robot: size, limits and sensors. Lengths are in metres, angles in radians, all in SI units.
+"""Configuration of a robot: size, limits and sensors, all in SI units (metres, seconds, radians).
 
-The defaults describe the ROSMASTER A1. Its wheelbase is published as 0.135 and as 0.2 m, its steering limit as 30 and
-as 40 degrees. The defaults are the pair with the widest turning circle: a way that is feasible for it is feasible for
-all. ``docs/robot.md`` says how to measure both.
+The defaults describe the ROSMASTER A1. Its wheelbase is published as 0.135 m and as 0.2 m, its steering limit as 30 and
+as 40 degrees. The defaults are the pair with the widest turning circle, because a path that is feasible for this pair
+is feasible for every other pair. ``docs/robot.md`` says how to measure wheelbase and steering limit.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from math import pi, radians, tan
 class Body:
     """Ackermann chassis. The base frame lies in the middle of the rear axle, x forward, y left (REP 103).
 
-    ``front`` and ``rear`` are distances from the rear axle to the foremost and rearmost point, ``half_width`` half of
-    the widest part.
+    ``front`` and ``rear`` are the distances from the rear axle to the foremost and to the rearmost point.
+    ``half_width`` is half the width of the widest part.
     """
 
     wheelbase: float = 0.2
@@ -29,7 +29,7 @@ class Body:
 
     @property
     def turning_radius(self) -> float:
-        """Turning radius of the rear axle's middle at full lock, metres."""
+        """Smallest turning radius, in metres: the rear axle's middle at the steering limit."""
         return self.wheelbase / tan(self.steering_limit)
 
     @property
@@ -39,13 +39,17 @@ class Body:
 
     @property
     def centre(self) -> float:
-        """Distance of the middle of the footprint ahead of the rear axle, metres."""
+        """Distance from the rear axle forward to the middle of the footprint, in metres."""
         return (self.front - self.rear) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of motion. ``command_timeout`` is how long the robot itself obeys a command that is not repeated."""
+    """Limits of motion, in m/s, m/s², rad/s and seconds.
+
+    ``command_timeout`` is how long the robot itself obeys a velocity command that is not repeated.
+    ``decision_expiry`` is the age from which a model's decision is refused.
+    """
 
     speed: float = 0.25
     reverse_speed: float = 0.12
@@ -60,8 +64,9 @@ class Limits:
 class Zones:
     """Safety zones. Distances are from the lidar along the path of the footprint, as in the seed's figures.
 
-    The robot never moves towards an obstacle nearer than ``emergency_stop``; from ``avoidance`` down to it, speed falls
-    linearly. ``padding`` widens the footprint on every side. ``scan_timeout``: an older scan is invalid.
+    The robot never moves towards an obstacle nearer than ``emergency_stop``. Between the distances ``avoidance`` and
+    ``emergency_stop`` the speed limit falls linearly. ``padding`` widens the footprint on every side. A scan older than
+    ``scan_timeout`` seconds and odometry older than ``odometry_timeout`` seconds are invalid.
     """
 
     emergency_stop: float = 0.3
@@ -73,12 +78,13 @@ class Zones:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """How commanded motion is compared with measured motion; see ``docs/robot_safety.md``.
+    """Thresholds for comparing commanded motion with measured motion; see ``docs/robot_safety.md``.
 
-    Odometry has not followed if it shows less than the share ``wheels`` of the commanded way; the lidar has not if it
-    shows less than the share ``scan`` of odometry's way, 0 to 1. Nothing is judged before ``least`` metres, and wheels
-    only after another ``latency`` seconds, the delay from a command to odometry that shows it. The robot backs up at
-    most ``backing`` metres, at ``backing_speed`` m/s, to find out which of them is wrong.
+    Odometry contradicts the command if odometry shows less than the share ``wheels`` (0 to 1) of the commanded
+    distance. The lidar contradicts odometry if the lidar shows less than the share ``scan`` (0 to 1) of the distance in
+    odometry. Nothing is judged before ``least`` metres. Odometry is judged another ``latency`` seconds later, because
+    odometry shows a command only after this delay. To find out whether odometry or the lidar is wrong, the robot backs
+    up at most ``backing`` metres at ``backing_speed`` m/s.
     """
 
     wheels: float = 0.2
@@ -91,9 +97,9 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Lidar:
-    """A planar scanner; ``x`` is its place ahead of the rear axle, ``z`` above the floor.
+    """Planar scanner, mounted ``x`` metres ahead of the rear axle and ``z`` metres above the floor.
 
-    ``noise`` is the standard deviation of one return, metres.
+    ``rate`` is in Hz; ``noise`` is the standard deviation of a single range, in metres.
     """
 
     x: float = 0.10
@@ -112,7 +118,10 @@ class Lidar:
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """RGB-D, looking ahead; depth is aligned to colour."""
+    """RGB-D camera that looks straight ahead; the depth picture has the pixels of the colour picture.
+
+    The camera is mounted ``x`` metres ahead of the rear axle and ``z`` metres above the floor; ``rate`` is in Hz.
+    """
 
     x: float = 0.20
     z: float = 0.18
@@ -130,7 +139,7 @@ class Camera:
 
 @dataclass(frozen=True, slots=True)
 class RobotConfig:
-    """The whole configuration."""
+    """Configuration of a robot; ``control_rate`` is in Hz."""
 
     body: Body = field(default_factory=Body)
     limits: Limits = field(default_factory=Limits)
@@ -141,5 +150,5 @@ class RobotConfig:
     control_rate: float = 20.0
 
     def overhang(self, *, forward: bool) -> float:
-        """Return how far the body reaches beyond the lidar, ahead or behind, metres."""
+        """Return how many metres the body reaches beyond the lidar, to the front or else to the rear."""
         return self.body.front - self.lidar.x if forward else self.body.rear + self.lidar.x

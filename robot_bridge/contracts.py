@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 
 def wrap_angle(angle: float) -> float:
-    """Return the same angle in [-pi, pi)."""
+    """Return the angle, in radians, shifted by whole turns into [-pi, pi)."""
     return (angle + pi) % (2 * pi) - pi
 
 
@@ -52,11 +52,11 @@ class Pose:
         return hypot(x - self.x, y - self.y)
 
     def bearing_to(self, x: float, y: float) -> float:
-        """Return the direction to a point relative to the heading, in [-pi, pi)."""
+        """Return the direction to a point relative to the heading, in radians in [-pi, pi)."""
         return wrap_angle(atan2(y - self.y, x - self.x) - self.heading)
 
     def ahead(self, distance: float, left: float = 0.0) -> tuple[float, float]:
-        """Return the point this far ahead and to the left."""
+        """Return the point that lies ``distance`` metres ahead and ``left`` metres to the left of this pose."""
         c = cos(self.heading)
         s = sin(self.heading)
         x = self.x + c * distance - s * left
@@ -64,12 +64,15 @@ class Pose:
         return x, y
 
     def compose(self, other: Pose) -> Pose:
-        """Return ``other``, given relative to this pose, in the frame in which this pose is given."""
+        """Transform ``other`` from coordinates relative to this pose into the frame of this pose's coordinates."""
         x, y = self.ahead(other.x, other.y)
         return Pose(x, y, wrap_angle(self.heading + other.heading))
 
     def relative_to(self, other: Pose) -> Pose:
-        """Return this pose as seen from ``other``: ``other.compose(result)`` is this pose."""
+        """Return this pose in coordinates relative to ``other``, the inverse of ``compose``.
+
+        ``other.compose(result)`` is this pose.
+        """
         dx = self.x - other.x
         dy = self.y - other.y
         c = cos(other.heading)
@@ -81,8 +84,11 @@ class Pose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
-    """One turn of the lidar: ``ranges`` float32 (beams,), metres from the sensor; beam i looks at
-    ``angle_min + i * angle_increment`` from straight ahead. As the sensor gave it: NaN, inf and -1 included."""
+    """One turn of the lidar.
+
+    ``ranges``, float32 (beams,), holds metres from the sensor exactly as the sensor sent them, with NaN, inf and -1.
+    Beam i points ``angle_min + i * angle_increment`` radians counter-clockwise from straight ahead.
+    """
 
     stamp: float
     ranges: NDArray[np.float32]
@@ -94,8 +100,11 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """``rgb`` uint8 (height, width, 3); ``depth`` float32 (height, width), metres along the optical axis, 0 where
-    nothing was measured; ``focal`` in pixels."""
+    """Colour and depth picture.
+
+    ``rgb`` is uint8 (height, width, 3). ``depth`` is float32 (height, width), metres along the optical axis, 0 where
+    nothing was measured. ``focal`` is the focal length in pixels.
+    """
 
     stamp: float
     rgb: NDArray[np.uint8]
@@ -114,7 +123,7 @@ class Odometry:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The newest reading of every sensor, None before its first; ``battery`` in volts."""
+    """Newest reading of every sensor; None until the sensor has sent a reading. ``battery`` is in volts."""
 
     scan: Scan | None = None
     frame: Frame | None = None
@@ -124,7 +133,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The velocity that the chain let through, its source, and why it differs from the command ("" if it does not)."""
+    """Velocity that the safety chain let through, with the source of its command.
+
+    ``reason`` says why the velocity differs from the command, "" if both are equal.
+    """
 
     twist: Twist
     source: str
@@ -150,7 +162,7 @@ BEARINGS: Mapping[Direction, float] = {
     Direction.RIGHT: -90.0,
     Direction.BACKWARD: 180.0,
 }
-"""Degrees counter-clockwise from ahead."""
+"""Direction to degrees, counter-clockwise from straight ahead."""
 
 
 class Speed(StrEnum):
@@ -162,7 +174,7 @@ class Speed(StrEnum):
 
 
 SPEEDS: Mapping[Speed, float] = {Speed.SLOW: 0.08, Speed.MEDIUM: 0.12, Speed.FAST: 0.18}
-"""m/s."""
+"""Speed to m/s."""
 
 
 class Tool(StrEnum):
@@ -188,7 +200,7 @@ class StopReason(StrEnum):
 
 
 class Tier(StrEnum):
-    """The watchdog's verdict on a model that is late or fails."""
+    """Verdicts of the watchdog on a model that is late or fails."""
 
     CONTINUE = "CONTINUE"
     STOP_WAIT = "STOP_WAIT"
@@ -197,7 +209,7 @@ class Tier(StrEnum):
 
 
 class Trigger(StrEnum):
-    """Why the model is asked before its timer."""
+    """Reasons to ask the model before its timer runs out."""
 
     DOORWAY = "doorway"
     INTERSECTION = "intersection"
@@ -206,7 +218,7 @@ class Trigger(StrEnum):
 
 
 class Source(IntEnum):
-    """Sources of commands, the highest priority first."""
+    """Sources of commands; a smaller number has priority."""
 
     STOP = 0
     HUMAN = 1
@@ -216,7 +228,7 @@ class Source(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A doorway seen by the lidar; ``direction_deg`` counter-clockwise from straight ahead."""
+    """Doorway seen by the lidar; ``direction_deg`` is counter-clockwise from straight ahead."""
 
     direction_deg: float
     width_m: float
@@ -225,9 +237,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """Where known free space meets the unknown; ``id`` stays the same while the frontier does.
+    """Border between known free space and unknown space; ``id`` stays the same while the frontier exists.
 
-    ``x``, ``y`` is a free place from which it can be seen, in the map frame; ``width_m`` how long it is.
+    ``x``, ``y`` is a free place in the map frame from which the frontier can be seen. ``width_m`` is the length of the
+    frontier.
     """
 
     id: int
@@ -238,7 +251,7 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Where the robot is believed to be, in the map frame; ``is_sure`` while scans match the map."""
+    """Estimated pose in the map frame and velocity; ``is_sure`` says whether scans match the map."""
 
     stamp: float
     pose: Pose
@@ -248,9 +261,9 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class NavigationDecision:
-    """A tool call of a model, or of another caller in the same form.
+    """Tool call of a model, or of another caller in the form of a tool call.
 
-    ``parameters`` are untrusted until :mod:`robot_bridge.decisions.tools` has read them; ``reasoning`` is logged,
+    ``parameters`` are untrusted until :mod:`robot_bridge.decisions.tools` has read them. ``reasoning`` is logged but
     never executed.
     """
 
@@ -271,16 +284,16 @@ class VelocityTarget:
 
 @dataclass(frozen=True, slots=True)
 class TurnTarget:
-    """Turn by an angle (counter-clockwise), by arcs or a multi-point turn as there is room."""
+    """Turn counter-clockwise by an angle; the free room decides between an arc and a multi-point turn."""
 
     radians: float
 
 
 @dataclass(frozen=True, slots=True)
 class NavGoalTarget:
-    """Drive to a place in the map frame; with a heading, to that pose of the footprint's middle.
+    """Drive the footprint's middle to a place in the map frame, with a heading if ``heading`` is not None.
 
-    ``tolerance`` is for the footprint's middle, metres.
+    ``tolerance`` is the allowed distance of the footprint's middle from the place, in metres.
     """
 
     x: float
@@ -308,11 +321,11 @@ Target = VelocityTarget | TurnTarget | NavGoalTarget | ObserveTarget | StopTarge
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """The executor's result of a decision.
+    """What the executor made of a decision.
 
-    ``decision`` is the one carried out, after changes such as slowing down; ``is_valid`` is False if it was refused or
-    blocked: then the target is a stop and ``reason`` says why. ``data`` is the answer to a question
-    (``check_path_clear``).
+    ``decision`` is the decision to carry out, after changes such as a lower speed. If the decision was refused or
+    blocked, ``is_valid`` is False, ``target`` is a stop and ``reason`` says why. ``data`` is the answer if the decision
+    asked a question (``check_path_clear``).
     """
 
     target: Target
@@ -324,9 +337,10 @@ class ExecutionResult:
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """The measured result of a decision: success comes from odometry, never from the command sent.
+    """Measured result of a decision; ``success`` comes from odometry, never from the command sent.
 
-    ``stopped_reason`` says why motion ended early, or ""; ``data`` is what looking or asking found out.
+    ``stopped_reason`` says why the motion ended early, or "". ``data`` holds the findings of a decision that looks or
+    asks.
     """
 
     tool_name: str
@@ -339,9 +353,9 @@ class ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A model's answer: its words and the tools it called, in order, arguments unchecked.
+    """A model's answer; ``calls`` holds (tool name, unchecked arguments) in the order of the calls.
 
-    ``latency_s`` is how long it took on the robot's clock; None means the real time it took.
+    ``latency_s`` is how long the answer took on the robot's clock; if None, the real time counts.
     """
 
     text: str
@@ -351,7 +365,7 @@ class ModelReply:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A source's current command, valid until it is withdrawn or ``expires`` (robot's clock)."""
+    """Current command of a source, valid until the source withdraws it or until ``expires`` on the robot's clock."""
 
     twist: Twist
     source: Source
@@ -360,9 +374,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class EffectResult:
-    """The result of a change to the world; ``reason`` says why it did not happen, for the agent and the log.
+    """Result of a change to the world; on failure, ``reason`` says why the change did not happen.
 
-    ``kind``, ``color``, ``state`` describe the thing after the change: the key in hand, the door as it is now.
+    ``kind``, ``color`` and ``state`` describe the thing after the change: the key in hand, or the door in its new
+    state.
     """
 
     success: bool
@@ -374,9 +389,9 @@ class EffectResult:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A thing that the camera recognised: ``state`` as in the twin's level ("closed", "locked", "open", "").
+    """Thing that the camera recognised; ``state`` is "closed", "locked" or "open" for a door, else "".
 
-    ``forward``, ``left`` place its middle in the base frame, metres.
+    ``forward`` and ``left`` are the coordinates of the thing's middle in the base frame, in metres.
     """
 
     kind: str

@@ -24,7 +24,7 @@ class RobotError(UserError):
 
 
 class SetupError(RobotError):
-    """An error that the user can fix: names the thing and the fix. Exit code 2."""
+    """Error that the user can fix; the message names the faulty thing and the fix. Exit code 2."""
 
 
 class DeviceError(RobotError):
@@ -32,7 +32,7 @@ class DeviceError(RobotError):
 
 
 class ModelFailure(RobotError):  # noqa: N818  # a failed request is what the watchdog counts, not a defect
-    """No usable answer to one request; the next request may get one."""
+    """A request got no usable answer; the next request may succeed."""
 
 
 class ModelEnded(ModelFailure):

@@ -33,27 +33,30 @@ class Robot(Protocol):
     def config(self) -> RobotConfig: ...
     def observe(self) -> Observation: ...
     def apply(self, twist: Twist) -> Twist:
-        """Command a velocity and return it as sent; the robot stops without one for ``limits.command_timeout``."""
+        """Command a velocity and return the velocity that was sent.
+
+        The robot stops by itself if no command arrives for ``limits.command_timeout`` seconds.
+        """
         ...
 
     def stop(self) -> None:
-        """Stop now; never refused, never queued."""
+        """Stop at once. A stop is never refused and never queued."""
         ...
 
     def close(self) -> None: ...
 
 
 class Clock(Protocol):
-    """The robot's clock; waiting on a simulated clock advances the simulation."""
+    """The robot's clock, in seconds; waiting on a simulated clock advances the simulation."""
 
     def now(self) -> float: ...
     def wait_until(self, time: float) -> None: ...
 
 
 class Journal:
-    """Records what happens, in order; no decision depends on it.
+    """Recorder of events, in order; no decision depends on a journal.
 
-    This one keeps nothing: override what is to be kept.
+    The base class keeps nothing. Subclasses override the methods for the events that they keep.
     """
 
     def record_observation(self, observation: Observation) -> None: ...
@@ -62,23 +65,25 @@ class Journal:
     def record_decision(self, now: float, result: ExecutionResult) -> None: ...
     def record_action(self, now: float, result: ActionResult) -> None: ...
     def record_map(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
-        """Record a map: ``codes`` -1 unknown, 0 free to 100 occupied, row 0 at the lowest y.
+        """Record a map.
 
-        ``x``, ``y`` is its lower left corner.
+        ``codes`` are -1 for unknown, otherwise from 0 (free) to 100 (occupied); row 0 has the lowest y. ``x``, ``y`` is
+        the map's lower left corner, and ``resolution`` the edge of a map cell, all in metres.
         """
 
     def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        """Note anything else: triggers, tiers, skips, statistics, operator's commands, e-stops."""
+        """Record an event of another kind: trigger, tier, skip, statistics, operator's command or e-stop."""
 
 
 Note = Callable[[str, Mapping[str, Any]], None]
-"""Notes a kind of event with its data in the journal."""
+"""Function that records an event in the journal, given the event's kind and data."""
 
 
 class Effects(Protocol):
     """Effects that a robot without an arm cannot cause itself.
 
-    The twin applies them if the robot stands in the right place; on hardware an operator does."""
+    In simulation, the twin causes an effect if the robot stands in the right place. On hardware, an operator does.
+    """
 
     def pick_up(self) -> EffectResult: ...
     def drop(self) -> EffectResult: ...
@@ -86,7 +91,7 @@ class Effects(Protocol):
 
 
 class DecisionModel(Protocol):
-    """A model behind the navigator; see ``robot_bridge.cli.models`` for the one over ``spca.llm.providers``.
+    """Model behind the navigator; ``robot_bridge.cli.models`` implements it over ``spca.llm.providers``.
 
     Raises:
         ModelFailure: no usable answer came within ``timeout_s``.
@@ -94,9 +99,17 @@ class DecisionModel(Protocol):
     """
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
-        """Send one request: a text, a JPEG or None, and the names of the tools; the model is to call one of them."""
+        """Send a request and return the model's reply, which should call one of ``tools``.
+
+        Args:
+            system: system prompt.
+            user: text of the request.
+            image: JPEG, or None for a request without a picture.
+            tools: names of the tools that the model may call.
+            timeout_s: how long to wait for the reply.
+        """
         ...
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
-        """Return a description of a picture (``observe_scene``); it calls no tool."""
+        """Return the model's description of a JPEG (``observe_scene``); the reply calls no tool."""
         ...

@@ -1,9 +1,10 @@
 """Signs by which a camera tells things apart: ArUco markers (DICT_4X4_50), one for every kind, colour and state.
 
-A sign is a square picture: the marker on white, its border half a module wide. It hangs on a vertical face;
-:data:`FACES` says how large it is and how far the thing's middle lies behind it, for the twin, which draws them, and
-for whoever prints them. In view, a sign's corners say which it is and where; depth, measured all over it, says how far
-and how the face is turned, and refuses what has not the size of a sign.
+A sign is a square picture: a marker with a white border half a module wide. A sign hangs on a vertical face of a thing.
+:data:`FACES` holds the size of the sign and how far the thing's middle lies behind the sign. The twin draws signs of
+this size, and printed signs must have this size. The marker's corners in the picture say which direction a sign is in.
+Depth, measured all over the marker, says how far away the face is and how it is turned. A marker is ignored if its
+measured size is not the size of the sign.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ COLORS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
 DOOR_STATES: Final = ("closed", "locked", "open")
 
 Label = tuple[str, str, str]
-"""Kind, colour and state; the state is "" for all but doors."""
+"""Kind, colour and state; the state is "" unless the thing is a door."""
 
 Plane = tuple[float, float]
-"""``(a, b)``: of a vertical plane, depth is ``1 / (a + b * u)`` where ``u`` is how far right of the optical axis it is
-seen, in focal lengths; ``(a, b)`` is its normal too, ahead and right, and points away from the camera."""
+"""Vertical plane ``(a, b)``. A point of the plane that appears ``u`` focal lengths right of the optical axis has the
+depth ``1 / (a + b * u)``. ``(a, b)`` is also the plane's normal, ahead and right, pointing away from the camera."""
 
 LABELS: Final[tuple[Label, ...]] = (
     *((kind, color, "") for kind in ("key", "ball", "box") for color in COLORS),
@@ -37,19 +38,22 @@ LABELS: Final[tuple[Label, ...]] = (
     ("goal", "green", ""),
     ("lava", "red", ""),
 )
-"""Indexed by the marker's id."""
+"""Labels by the marker's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """``side`` of the square picture, and how far behind it the ``middle`` of the thing lies; metres."""
+    """Size of a sign: ``side`` of the square picture; ``middle`` is the distance from the sign to the thing's middle.
+
+    Both are in metres.
+    """
 
     side: float
     middle: float
 
     @property
     def marker(self) -> float:
-        """Side of the black square in the picture."""
+        """Side of the black square in the picture, in metres."""
         return self.side * _MODULES / (_MODULES + 2 * _BORDER)
 
 
@@ -61,57 +65,60 @@ FACES: Final = {
     "goal": Face(0.42, 0.21),
     "lava": Face(0.42, 0.21),
 }
-"""By kind. A door's holds for its panel and for the sign above it."""
+"""Size of signs by kind. The entry for doors holds for the sign on the panel and for the sign above the door."""
 
 _MODULES: Final = 6
+"""Modules along a side of a marker."""
 _BORDER: Final = 0.5
-_PIXELS: Final = 24
-"""Of a module, in the picture."""
-_INNER: Final = 0.8
-"""Depth is read off this part of a marker's width: at its edges it mixes with what lies behind."""
-_SIZE_ERROR: Final = 0.25
-"""A marker may look so much larger or smaller than it is."""
-_SLANT: Final = 0.25
-"""A level camera sees upright edges upright, up to this share of their height."""
-_DEEPEST: Final = 0.3
-"""Metres between the middle of a marker and any point of it, along the optical axis."""
+"""Width of the white border, in modules."""
+_MODULE_PIXELS: Final = 24
+"""Pixels along a side of a module in the drawn picture."""
+_INNER_SHARE: Final = 0.8
+"""Depth is read from this share of a marker's width, because depth at the edges mixes with the background."""
+_MAX_SIZE_ERROR: Final = 0.25
+"""Greatest error of a marker's measured height, as a share of its real height."""
+_MAX_SLANT: Final = 0.25
+"""Greatest sideways lean of a marker's upright edges in the picture, as a share of their height. The camera is level,
+so upright edges appear nearly upright."""
+_MAX_DEPTH_SPREAD: Final = 0.3
+"""Greatest difference between the depth of a point of a marker and the marker's median depth, in metres."""
 _MIN_DEPTHS: Final = 12
-"""Depths that a plane is read from."""
-_SAME_PLACE: Final = 0.35
-"""Metres; sightings of equal signs so near each other are faces of one thing."""
+"""Fewest measured depths from which a plane is fitted."""
+_MERGE_DISTANCE: Final = 0.35
+"""Sightings with equal labels nearer to each other than this, in metres, are faces of the same thing."""
 
 
 def texture(kind: str, color: str, state: str = "") -> bytes:
-    """Return a sign as a square grey PNG.
+    """Return the picture of a sign as a square grey PNG.
 
     Raises:
-        ValueError: there is no such sign.
+        ValueError: no sign has this kind, colour and state.
     """
-    size = _MODULES * _PIXELS
+    size = _MODULES * _MODULE_PIXELS
     marker = cv2.aruco.generateImageMarker(_dictionary(), _marker_id(kind, color, state), size)
-    edge = round(_BORDER * _PIXELS)
+    edge = round(_BORDER * _MODULE_PIXELS)
     picture = cv2.copyMakeBorder(marker, edge, edge, edge, edge, cv2.BORDER_CONSTANT, value=(255,))
     return bytes(cv2.imencode(".png", picture)[1])
 
 
 def detect(frame: Frame, camera: Camera) -> tuple[Sighting, ...]:
-    """Return the things whose signs are in view, the nearest first; one whose several signs are seen comes once.
+    """Return the things whose signs are in view, the nearest first, each thing once even if several signs are seen.
 
     Args:
-        frame: colour and depth; where depth is missing a sign's place comes from its corners alone.
-        camera: where the camera stands in the base frame.
+        frame: colour and depth; if depth is missing, a sign is located by its corners alone.
+        camera: gives the camera's position in the base frame.
     """
     grey = cv2.cvtColor(frame.rgb, cv2.COLOR_RGB2GRAY)
-    found, numbers, _ = _detector().detectMarkers(grey)
-    if numbers is None:
+    quads, marker_ids, _ = _detector().detectMarkers(grey)
+    if marker_ids is None:
         return ()
 
     sightings = []
-    for quad, number in zip(found, numbers.ravel().tolist(), strict=True):
-        if number >= len(LABELS):
+    for quad, marker_id in zip(quads, marker_ids.ravel().tolist(), strict=True):
+        if marker_id >= len(LABELS):
             continue
         corners = quad.reshape(4, 2).astype(np.float64)
-        sighting = _locate_thing(LABELS[number], corners, frame, camera)
+        sighting = _locate_thing(LABELS[marker_id], corners, frame, camera)
         if sighting is not None:
             sightings.append(sighting)
     merged = _merge_faces(sightings)
@@ -140,16 +147,16 @@ def _detector() -> Any:
 
 
 def _locate_thing(label: Label, quad: NDArray[np.float64], frame: Frame, camera: Camera) -> Sighting | None:
-    """Return where the thing is, or None if its marker has another size than its sign or is on no vertical face.
+    """Return where a marked thing is, or None if the marker has the wrong size or is not on a vertical face.
 
-    ``quad`` float64 (4, 2): the corners' columns and rows, clockwise.
+    ``quad`` is float64 (4, 2): column and row of the marker's corners, clockwise.
     """
     kind, color, state = label
     face = FACES[kind]
     quad = (_sort_corners(quad) - _optical_centre(frame)) / frame.focal
     upper_left, upper_right, lower_right, lower_left = quad
     sides = np.stack((lower_left - upper_left, lower_right - upper_right))
-    is_slanted = (np.abs(sides[:, 0]) > _SLANT * sides[:, 1]).any()
+    is_slanted = (np.abs(sides[:, 0]) > _MAX_SLANT * sides[:, 1]).any()
     is_mirrored = upper_right[0] <= upper_left[0] or lower_right[0] <= lower_left[0]
     if is_mirrored or is_slanted:
         return None
@@ -157,17 +164,19 @@ def _locate_thing(label: Label, quad: NDArray[np.float64], frame: Frame, camera:
     plane = _fit_depth_plane(quad, frame)
     if plane is None:
         plane = _fit_edge_plane(quad, face.marker)
-    ray = float(_crossing(quad)[0])
-    nearness = plane[0] + plane[1] * ray
-    if nearness <= 0:
+    normal_ahead, normal_right = plane
+    column = float(_intersect_diagonals(quad)[0])
+    inverse_depth = normal_ahead + normal_right * column
+    if inverse_depth <= 0:
         return None
-    height = float(sides[:, 1].mean()) / nearness
-    if abs(height / face.marker - 1) > _SIZE_ERROR:
+    height = float(sides[:, 1].mean()) / inverse_depth
+    if abs(height / face.marker - 1) > _MAX_SIZE_ERROR:
         return None
 
+    # The thing's middle lies behind the sign, along the normal of the face.
     behind = face.middle / hypot(*plane)
-    ahead = 1 / nearness + behind * plane[0]
-    right = ray / nearness + behind * plane[1]
+    ahead = 1 / inverse_depth + behind * normal_ahead
+    right = column / inverse_depth + behind * normal_right
     return Sighting(kind, color, state, camera.x + ahead, -right)
 
 
@@ -177,27 +186,33 @@ def _optical_centre(frame: Frame) -> NDArray[np.float64]:
 
 
 def _sort_corners(quad: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the corners from the upper left of the picture: a sign may hang turned by quarters."""
+    """Rotate the order of the corners so that the upper left corner in the picture comes first.
+
+    The order needs this because a sign may hang turned by quarter turns.
+    """
     upper_left = int(quad.sum(axis=1).argmin())
     return np.roll(quad, -upper_left, axis=0)
 
 
-def _crossing(quad: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where the diagonals meet: the picture of the marker's middle, whatever the perspective."""
-    first = quad[2] - quad[0]
-    second = quad[3] - quad[1]
-    # quad[0] + a * first and quad[1] + b * second are the same point: two equations for a and b.
-    diagonals = np.stack((first, -second), axis=1)
-    along = np.linalg.solve(diagonals, quad[1] - quad[0])
-    middle: NDArray[np.float64] = quad[0] + along[0] * first
+def _intersect_diagonals(quad: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return where the diagonals meet, which is the image of the marker's middle in any perspective."""
+    diagonal_02 = quad[2] - quad[0]
+    diagonal_13 = quad[3] - quad[1]
+    # Solve quad[0] + a * diagonal_02 = quad[1] + b * diagonal_13 for a and b.
+    diagonals = np.stack((diagonal_02, -diagonal_13), axis=1)
+    solution = np.linalg.solve(diagonals, quad[1] - quad[0])
+    middle: NDArray[np.float64] = quad[0] + solution[0] * diagonal_02
     return middle
 
 
 def _fit_depth_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
-    """Return the plane of the depth within a marker, or None if too little is measured; ``quad`` in focal lengths."""
+    """Fit a plane to the depth within a marker; return None if too little depth is measured.
+
+    ``quad`` holds the marker's corners in focal lengths from the optical axis.
+    """
     centre = _optical_centre(frame)
-    middle = _crossing(quad)
-    inner = middle + _INNER * (quad - middle)
+    middle = _intersect_diagonals(quad)
+    inner = middle + _INNER_SHARE * (quad - middle)
     corners = np.rint(inner * frame.focal + centre).astype(np.int32)
     mask = np.zeros(frame.depth.shape, dtype=np.uint8)
     cv2.fillConvexPoly(mask, corners, (1,))
@@ -209,45 +224,45 @@ def _fit_depth_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
 
     depth = depth[valid]
     right = (columns[valid] - centre[0]) / frame.focal
-    near = np.abs(depth - np.median(depth)) < _DEEPEST
-    if near.sum() < _MIN_DEPTHS or np.ptp(right[near]) == 0:
+    is_inlier = np.abs(depth - np.median(depth)) < _MAX_DEPTH_SPREAD
+    if is_inlier.sum() < _MIN_DEPTHS or np.ptp(right[is_inlier]) == 0:
         return None
     # On a plane the inverse of depth is linear in the picture.
-    slope, offset = np.polyfit(right[near], 1 / depth[near], 1)
+    slope, offset = np.polyfit(right[is_inlier], 1 / depth[is_inlier], 1)
     return float(offset), float(slope)
 
 
 def _fit_edge_plane(quad: NDArray[np.float64], side: float) -> Plane:
-    """Return the plane of a marker's upright edges, which look smaller the farther away they are."""
+    """Return the plane through a marker's upright edges, whose apparent lengths give their inverse depths."""
     upper_left, upper_right, lower_right, lower_left = quad
-    left_nearness = (lower_left[1] - upper_left[1]) / side
-    right_nearness = (lower_right[1] - upper_right[1]) / side
+    left_inverse_depth = (lower_left[1] - upper_left[1]) / side
+    right_inverse_depth = (lower_right[1] - upper_right[1]) / side
     left = (upper_left[0] + lower_left[0]) / 2
     right = (upper_right[0] + lower_right[0]) / 2
-    slope = (right_nearness - left_nearness) / (right - left)
-    return float(left_nearness - slope * left), float(slope)
+    slope = (right_inverse_depth - left_inverse_depth) / (right - left)
+    return float(left_inverse_depth - slope * left), float(slope)
 
 
 def _merge_faces(sightings: Iterable[Sighting]) -> list[Sighting]:
-    """Return one sighting a thing: the mean of those of equal signs near each other."""
+    """Return one sighting per thing: the mean of all sightings that have the same label and are near each other."""
     groups: list[list[Sighting]] = []
     for sighting in sightings:
         for group in groups:
-            if _is_same(group[0], sighting):
+            if _is_same_thing(group[0], sighting):
                 group.append(sighting)
                 break
         else:
             groups.append([sighting])
-    return [_mean(group) for group in groups]
+    return [_average_places(group) for group in groups]
 
 
-def _is_same(first: Sighting, second: Sighting) -> bool:
+def _is_same_thing(first: Sighting, second: Sighting) -> bool:
     if (first.kind, first.color, first.state) != (second.kind, second.color, second.state):
         return False
-    return hypot(first.forward - second.forward, first.left - second.left) < _SAME_PLACE
+    return hypot(first.forward - second.forward, first.left - second.left) < _MERGE_DISTANCE
 
 
-def _mean(group: list[Sighting]) -> Sighting:
+def _average_places(group: list[Sighting]) -> Sighting:
     forward = sum(sighting.forward for sighting in group) / len(group)
     left = sum(sighting.left for sighting in group) / len(group)
     return replace(group[0], forward=forward, left=left)

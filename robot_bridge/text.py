@@ -1,6 +1,6 @@
-"""Make untrusted text (models, files, signs in a picture) safe for a prompt, a log or a terminal (pure).
+"""Make untrusted text (from models, files or signs in a picture) safe for a prompt, a log or a terminal (pure).
 
-Newlines and whatever controls a terminal or the direction of writing would let such a text pass for ours.
+Newlines and characters that control a terminal or the direction of writing could make untrusted text look like ours.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from typing import Final
 
 from spca.common.text import visible
 
-_OTHER: Final = re.compile(r"[^\w .+\-/]")
+_NOT_PLAIN: Final = re.compile(r"[^\w .+\-/]")
 _BLANKS: Final = re.compile(r"\s+")
-_SEEN_OF: Final = 8
-"""A text is cut to so many times its limit before anything is looked at: megabytes cost nothing."""
+_READ_PER_LIMIT: Final = 8
+"""A text is first cut to this multiple of its limit, so that a text of megabytes costs little time."""
 
 
 def harmless(text: object, limit: int) -> str:
-    """Return one line of at most ``limit`` characters; spell out what cannot be seen, as ``⟨U+202E⟩``.
+    """Return the text as one line of at most ``limit`` characters, with invisible characters written ``⟨U+202E⟩``.
 
-    The result stays as it is when it is given again.
+    The function is idempotent.
     """
-    beginning = str(text)[: limit * _SEEN_OF]
+    beginning = str(text)[: limit * _READ_PER_LIMIT]
     line = visible(_BLANKS.sub(" ", beginning)).strip()
     if len(line) <= limit:
         return line
@@ -29,10 +29,10 @@ def harmless(text: object, limit: int) -> str:
 
 
 def plain(text: object, size: int) -> str:
-    """Return letters, digits and a little punctuation in one line of at most ``size`` bytes of UTF-8.
+    """Return the letters, digits, underscores and ``.+-/`` of a text, in one line of at most ``size`` bytes of UTF-8.
 
-    No markup, quotes, brackets or separators; bytes because they bound the tokens of any script.
+    Every other character becomes a blank. The limit counts bytes because bytes bound the tokens of any script.
     """
-    words = _OTHER.sub(" ", harmless(text, size * 2))
+    words = _NOT_PLAIN.sub(" ", harmless(text, size * 2))
     line = _BLANKS.sub(" ", words).strip()
     return line.encode()[:size].decode(errors="ignore").rstrip()

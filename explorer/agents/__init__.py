@@ -1,1 +1,1 @@
-"""Agents, and their registry."""
+"""Agents, and the registry of agents by name."""

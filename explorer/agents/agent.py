@@ -10,7 +10,7 @@ from explorer.view import View
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The models' usage by an agent in one episode.
+    """An agent's use of models in one episode.
 
     Attributes:
         calls: number of calls of models.

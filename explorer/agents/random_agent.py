@@ -19,9 +19,9 @@ _PLAIN_PRIMITIVES: Final = tuple([int(each)] for each in Primitive if each not i
 class RandomAgent:
     """An agent that draws uniformly among all primitives except wait and done.
 
-    Aim, hold and craft count as one primitive each, provided that something can be aimed at, held or crafted. The
-    operand of these three is drawn uniformly too: a near thing in view, an item of the inventory, or a craftable
-    recipe.
+    Aim, hold and craft count as one primitive each, provided that at least one operand is possible. The operand is
+    drawn uniformly too. The operand of aim is a near thing in view, of hold an item of the inventory, and of craft a
+    craftable recipe.
     """
 
     usage = Usage()

@@ -35,6 +35,7 @@ def _make_random(loaded: Loaded) -> Agent:
 
 
 def _make_solver(loaded: Loaded) -> Agent:
+    """Return the agent that replays the witness; raise EpisodeError if the scene has no certificate."""
     certificate = loaded.certificate
     if certificate is None:
         where = loaded.source or loaded.scene.name

@@ -1,6 +1,6 @@
 """A player that replays the witness of a scene's certificate.
 
-The player knows what is hidden from agents, so its success is an upper bound for agents.
+The success of the player is an upper bound for agents, because the witness was found with full knowledge of the scene.
 """
 
 from __future__ import annotations

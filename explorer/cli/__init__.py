@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             ending.code = run_app(build_app(), argv)
             sys.stdout.flush()
-        except BrokenPipeError:
+        except BrokenPipeError:  # the reader of the output has ended, which ExitHandler handles
             raise
         except OSError as error:
             raise SettingsError(str(error)) from error

@@ -32,7 +32,7 @@ class Verdict:
     Attributes:
         task_id: path of the scene.
         certified: whether the certificate holds.
-        says: for a certified scene, the proven facts; for a scene without certificate, why it is not certified.
+        says: the proven facts of a certified scene, or the reason why a scene without certificate is not certified.
         findings: faults of the scene.
         error: why the scene cannot be read, or "".
     """
@@ -59,12 +59,17 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON-compatible data."""
         data = asdict(self)
-        return {"scene": data.pop("task_id"), **data}
+        scene = data.pop("task_id")
+        return {"scene": scene, **data}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place(Job):
-    """The location of a scene, and a function that reads it."""
+    """The location of a scene.
+
+    Attributes:
+        read: returns the scene.
+    """
 
     read: Callable[[], Loaded]
 

@@ -16,7 +16,7 @@ def generate_scenes(options: GenerateOptions = GenerateOptions()) -> int:
     """Make scenes; return 0 for success, 1 if some scenes could not be made, 130 for an interruption.
 
     Raises:
-        GenerationError: the knobs contradict each other, or the folder contains files that belong to something else.
+        GenerationError: the knobs contradict each other, or the output folder contains files of other scenes.
     """
     series = Series(options.seed, options.count, options.hops, options.knobs)
     output = options.output

@@ -25,14 +25,15 @@ from spca.common.text import format_count, one_line
 
 
 def play_scene(scene: Path | None = None, /, options: PlayOptions = PlayOptions()) -> int:
-    """Let a person play, and append the episode to the results.
+    """Let a person play a scene, and append the episode to the results.
 
     Args:
         scene: folder of a scene, or a line of a file or released set, as FILE:1 or test:1 (default: a new one is made)
     """
     output = options.output
     make_folder(output.parent)
-    if output.exists() and not (output.is_file() and os.access(output, os.W_OK)):
+    can_append = output.is_file() and os.access(output, os.W_OK)
+    if output.exists() and not can_append:
         raise EpisodeError(f"{output}: cannot append an episode; choose another --output")
     loaded = make_new_scene(output.parent / "scenes", options) if scene is None else scene_at(scene)
     require_certificates([loaded])
@@ -62,11 +63,12 @@ def make_new_scene(folder: Path, options: PlayOptions) -> Loaded:
 
 
 def _play_in_terminal(loaded: Loaded, output: Path) -> int:
+    """Let a person play in the terminal, record the episode unless no step was taken, and return the exit code."""
     from explorer.play.hands import MODEL
     from explorer.play.terminal import Terminal
 
     game = Game(VoxelWorld(), loaded)
-    with suppress(KeyboardInterrupt, OSError):  # OSError: the terminal is gone; the steps so far count
+    with suppress(KeyboardInterrupt, OSError):  # OSError: the terminal is gone; the steps so far are recorded
         Terminal(game, loaded.text).play()
     if not game.view.step:
         return _report_nothing_played()
@@ -77,6 +79,10 @@ def _play_in_terminal(loaded: Loaded, output: Path) -> int:
 
 
 def _play_in_browser(loaded: Loaded, options: PlayOptions) -> int:
+    """Let a person play in the browser, record the episode unless no step was taken, and return the exit code.
+
+    After the end of the episode, the server goes on until Ctrl-C, so that the page can show the report.
+    """
     from explorer.play.server import served
     from explorer.play.session import Session
     from explorer.report.reading import PROGRAM, Read, Shelf, report

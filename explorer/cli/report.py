@@ -16,7 +16,7 @@ from spca.common.text import one_line
 
 
 def write_report(results: tuple[Path, ...] = (), /, options: ReportOptions = ReportOptions()) -> int:
-    """Write the page.
+    """Write the report page of results files.
 
     Args:
         results: results in JSON Lines (default results/explorer/human.jsonl)

@@ -15,7 +15,7 @@ from spca.common.text import format_count, one_line
 
 
 def run_agent(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -> int:
-    """Let an agent play, and write the results.
+    """Let an agent play scenes, and write the results.
 
     Args:
         scenes: scenes, folders of scenes, or files with one per line
@@ -25,9 +25,11 @@ def run_agent(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -
     """
     output = options.output or RESULTS.with_name(f"{Path(options.agent).name}.jsonl")
     jobs = options.jobs
-    how = EvaluationOptions(options.seed, options.max_steps, jobs.workers, resume=jobs.resume, overwrite=jobs.overwrite)
+    settings = EvaluationOptions(
+        options.seed, options.max_steps, jobs.workers, resume=jobs.resume, overwrite=jobs.overwrite
+    )
     loaded = list(scenes_at(scenes))
-    evaluation = Evaluation(loaded, options.agent, output, how)
+    evaluation = Evaluation(loaded, options.agent, output, settings)
     require_certificates(loaded, quiet=jobs.quiet)
 
     try:

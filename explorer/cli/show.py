@@ -73,6 +73,7 @@ def _hop_lines(loaded: Loaded) -> Iterator[str]:
 
 
 def _certificate_lines(certificate: Certificate | None) -> Iterator[str]:
+    """Yield the facts of a certificate in words; the ratio compares the witness with the lower bound of steps."""
     if certificate is None:
         yield "no certificate"
         return
@@ -98,15 +99,15 @@ def _key_words(key: str | None) -> str:
 def draw_map(loaded: Loaded) -> str:
     """Return the map of the true blocks at the height of the spawn, followed by the legend."""
     scene = loaded.scene
-    things = [Thing(mob.name, mob.kind, "", mob.cell, 0, True) for mob in scene.mobs]
+    things = [Thing(mob.name, mob.kind, "", mob.cell, seen_at=0, in_view=True) for mob in scene.mobs]
     for cell, stacks in scene.items.items():
         for stack in stacks:
-            things.append(Thing(stack.item, stack.item, str(stack.count), cell, 0, True))
-    omniscient = replace(VoxelWorld().reset(scene), known=scene.blocks, things=tuple(things))
+            things.append(Thing(stack.item, stack.item, str(stack.count), cell, seen_at=0, in_view=True))
+    true_view = replace(VoxelWorld().reset(scene), known=scene.blocks, things=tuple(things))
 
     width, _, depth = scene.size
     middle = (width // 2, depth // 2)
-    text, legend = map_text(omniscient, width, depth, middle=middle)
+    text, legend = map_text(true_view, width, depth, middle=middle)
     signs = "  ".join(f"{sign.text} {sign.means}" for sign in legend.values())
     return f"{text.plain.rstrip()}\n{one_line(signs)}"
 

@@ -62,7 +62,13 @@ class EvaluationOptions:
 
 @dataclass(frozen=True, slots=True)
 class SceneSetup(Setup[SceneJob, Episode]):
-    """The setup of a worker, which plays all scenes in one world, and each scene with a new agent."""
+    """The setup of a worker, which plays all scenes in the same world, and each scene with a new agent.
+
+    Attributes:
+        name: name of the agent.
+        entry: the agent's entry in the registry.
+        how: settings.
+    """
 
     terms: ClassVar[JobMessages] = JobMessages("evaluation", "agent", "--output", EpisodeError)
     unusable: ClassVar[type[ExplorerError]] = EpisodeError
@@ -114,9 +120,9 @@ class Evaluation:
         how: EvaluationOptions | None = None,
         agents: Mapping[str, AgentEntry] = AGENTS,
     ) -> None:
-        self._how = how or EvaluationOptions()
+        self._options = how or EvaluationOptions()
         self.output = output
-        self._setup = SceneSetup(agent, find_agent(agent, agents), self._how)
+        self._setup = SceneSetup(agent, find_agent(agent, agents), self._options)
         if output.exists() and not output.is_file():
             raise EpisodeError(f"{output}: is not a regular file; --output names a file")
         self._jobs = _make_jobs(scenes)
@@ -131,27 +137,31 @@ class Evaluation:
             on_progress: called after each episode.
 
         Raises:
-            SPCAError: the agent cannot be used, a file cannot be written, or the output belongs to something else.
+            SPCAError: the agent cannot be used, a file cannot be written, or the output belongs to another evaluation.
         """
-        how = self._how
+        options = self._options
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
         header = {
-            "settings": {"agent": self._setup.name, "seed": how.seed, "max_steps": how.max_steps},
+            "settings": {"agent": self._setup.name, "seed": options.seed, "max_steps": options.max_steps},
             "tasks": [job.to_dict() for job in self._jobs],
             "started": utc_now(),
             **read_source_state(applications()).to_dict(),
         }
         # A journal is removed when the evaluation is finished, so a journal means that the evaluation was interrupted.
         is_finished = self.output.exists() and not journal_path.exists()
-        if is_finished and not how.overwrite:
+        if is_finished and not options.overwrite:
             return self._read_finished()
 
-        read = Episode.from_dict
-        terms = self._setup.terms
-        with (
-            Journal(journal_path, header, read, resume=how.resume, overwrite=how.overwrite, terms=terms) as journal,
-            log_to_folder(self.output.parent),
-        ):
+        # The journal contains the episodes that are finished so far, including those of an interrupted evaluation.
+        open_journal = Journal(
+            journal_path,
+            header,
+            Episode.from_dict,
+            resume=options.resume,
+            overwrite=options.overwrite,
+            terms=self._setup.terms,
+        )
+        with open_journal as journal, log_to_folder(self.output.parent):
             try:
                 self._play(journal, on_progress)
             finally:
@@ -168,7 +178,7 @@ class Evaluation:
         """Play the scenes that the journal lacks; the journal records each episode."""
         solved = sum(episode.solved for episode in journal.finished.values())
         on_progress(len(journal.finished), len(self._jobs), solved)
-        remaining = do_what_is_left(self._setup, self._jobs, journal, self._how.workers)
+        remaining = do_what_is_left(self._setup, self._jobs, journal, self._options.workers)
         with closing(remaining) as episodes:
             for episode in episodes:
                 solved += episode.solved
@@ -188,11 +198,11 @@ class Evaluation:
         Raises:
             EpisodeError: the evaluation is not to be resumed, or the file belongs to another evaluation.
         """
-        if not self._how.resume:
+        if not self._options.resume:
             raise EpisodeError(f"{self.output}: exists; choose another --output, or add --overwrite")
         episodes = read_episodes(self.output)
         played = [(episode.scene, episode.model, episode.seed) for episode in episodes]
-        if played != [(job.id, self._setup.name, self._how.seed) for job in self._jobs]:
+        if played != [(job.id, self._setup.name, self._options.seed) for job in self._jobs]:
             raise EpisodeError(f"{self.output}: belongs to another evaluation; choose another --output")
         self.finished = len(episodes)
         return tuple(episodes)

@@ -73,7 +73,10 @@ class HopMetrics:
 
 
 def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
-    """Return the statistics by number of hops, in ascending order, then those of all episodes; () without episodes."""
+    """Return a row for each number of hops, in ascending order, and a last row for all episodes.
+
+    The result is empty without episodes.
+    """
     groups: dict[int, list[Episode]] = {}
     for episode in episodes:
         groups.setdefault(episode.hops, []).append(episode)

@@ -39,8 +39,8 @@ class Episode:
         calls, tokens, cost: number of calls of models, number of tokens, and cost in USD.
         codes: codes of the primitives of the last life, in order.
         out_of_order: edges (before, after) of the graph whose ``after`` latched first.
-        certificate_refuted: whether the episode contradicts the certificate of the scene. The goal latched without a
-            necessary hop, or a hop latched before another hop that is proven to come first.
+        certificate_refuted: whether the episode contradicts the certificate of the scene, because the goal latched
+            without a necessary hop, or two hops latched in an order that is proven impossible.
         state_hash: hash of the last state, which verifies a replay; "" if nothing was played.
         ended: "goal", "done", "lava" or "max_steps"; "" if the agent failed.
         error: how the agent failed, or "".
@@ -69,7 +69,7 @@ class Episode:
 
     @property
     def task_id(self) -> str:
-        """The name of the scene."""
+        """Name of the scene, which identifies the task of the episode."""
         return self.scene
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,17 +87,20 @@ class Episode:
         latched: dict[str, int] = {}
         for name, step in dict(data["latched"]).items():
             latched[str(name)] = _require_whole(step, "a step of latched")
-        fields: dict[str, Any] = {
-            **{name: _require_type(str, data[name], name) for name in ("scene", "model", "state_hash")},
-            **{name: _require_type(str, data.get(name, ""), name) for name in ("ended", "error", "source")},
-            **{name: _require_whole(data[name], name) for name in ("hops", "steps", "restores", "calls", "tokens")},
-            **{name: _require_type(bool, data[name], name) for name in ("solved", "certificate_refuted")},
-            "seed": _require_whole(data.get("seed", 0), "seed"),
-            "latched": latched,
-            "cost": float(data["cost"]),
-            "codes": unpacked(_require_type(str, data["codes"], "codes")),
-            "out_of_order": tuple((str(before), str(after)) for before, after in data["out_of_order"]),
-        }
+        fields: dict[str, Any] = {}
+        for name in ("scene", "model", "state_hash"):
+            fields[name] = _require_type(str, data[name], name)
+        for name in ("ended", "error", "source"):
+            fields[name] = _require_type(str, data.get(name, ""), name)
+        for name in ("hops", "steps", "restores", "calls", "tokens"):
+            fields[name] = _require_whole(data[name], name)
+        for name in ("solved", "certificate_refuted"):
+            fields[name] = _require_type(bool, data[name], name)
+        fields["seed"] = _require_whole(data.get("seed", 0), "seed")
+        fields["latched"] = latched
+        fields["cost"] = float(data["cost"])
+        fields["codes"] = unpacked(_require_type(str, data["codes"], "codes"))
+        fields["out_of_order"] = tuple((str(before), str(after)) for before, after in data["out_of_order"])
         if not 0 <= fields["cost"] <= _MAX_NUMBER:
             raise ValueError(f"cost is {fields['cost']}, not an amount of USD")
 

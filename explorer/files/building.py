@@ -117,7 +117,7 @@ class _Builder:
     def __init__(self, blocks: NDArray[np.uint16], arena: Box) -> None:
         self._blocks = blocks
         self._arena = arena
-        self._stand = Stand((0, 0, 0), None, None)
+        self._stand = Stand((0, 0, 0), None, None)  # the last deed that put the player into a cell
         self._items: dict[Cell, tuple[Stack, ...]] = {}
         self._chests: dict[Cell, tuple[Stack, ...]] = {}
         # Whether the last command that set a cell gave the contents of a chest.
@@ -136,10 +136,10 @@ class _Builder:
                 cell = self._arena_cell(at)
                 self._items[cell] = (*self._items.get(cell, ()), stack)
             case Summon(at):
-                self._arena_cell(at)
+                self._arena_cell(at)  # raises an error if the cell is outside the arena
                 self._mobs.append(deed)
             case Stand(at):
-                self._arena_cell(at)
+                self._arena_cell(at)  # likewise
                 self._stand = deed
             case Clear():
                 self._inventory.clear()
@@ -165,7 +165,11 @@ class _Builder:
         return bool(block.kind == "chest")
 
     def _arena_cell(self, at: Cell) -> Cell:
-        """Return the cell, counted from the corner of the arena, of a cell relative to the origin of the deeds."""
+        """Return the cell, counted from the corner of the arena, of a cell relative to the origin of the deeds.
+
+        Raises:
+            OutsideArenaError: the cell is outside the arena.
+        """
         low, high = self._arena
         for least, value, most in zip(low, at, high, strict=True):
             if not least <= value <= most:
@@ -175,6 +179,7 @@ class _Builder:
         return offset_to(low, at)
 
     def _fill(self, deed: Fill) -> None:
+        """Set the blocks in a box, and empty or fill chests."""
         low_x, low_y, low_z = self._arena_cell(deed.low)
         high_x, high_y, high_z = self._arena_cell(deed.high)
         box = (slice(low_y, high_y + 1), slice(low_z, high_z + 1), slice(low_x, high_x + 1))
@@ -200,6 +205,7 @@ class _Builder:
         """
         replaces_all = deed.mode in ("replace", "destroy") and deed.only is None
         if replaces_all and self._has_contents[box].any():
+            # Exactly the keys of `_chests` are marked in `_has_contents`.
             self._has_contents[box] = False
             replaced = [cell for cell in self._chests if not self._has_contents[_index(cell)]]
             for cell in replaced:

@@ -63,7 +63,7 @@ def scene_problems(scene: Scene) -> Iterator[SceneError]:
 
 
 def _device_problems(scene: Scene, cell: Cell, kinds: tuple[str, ...], field: str) -> Iterator[SceneError]:
-    """Yield a problem if a cell lies outside the arena or its block is of none of the expected kinds."""
+    """Yield a problem if a cell lies outside the arena, or if the kind of the block in the cell is not in ``kinds``."""
     block = _find_block(scene, cell)
     offset = format_offset(offset_to(scene.spawn.cell, cell))
     if block is None:

@@ -1,7 +1,7 @@
-"""Parse those of Minecraft's commands that set up a scene into a list of deeds.
+"""Parse Minecraft commands that set up a scene into a list of deeds.
 
 ``COMMANDS`` lists the known commands. A command may begin with a slash and a namespace. Coordinates are relative to the
-spawn (``~3``). Absolute coordinates are refused, because they mean a different place in every world.
+spawn (``~3``). Absolute coordinates are refused, because their meaning differs between worlds.
 """
 
 from __future__ import annotations
@@ -176,19 +176,19 @@ def split_words(text: str) -> list[str]:
     quote = ""
     escaped = False
     for letter in text:
+        if letter == " " and depth <= 0 and not quote:
+            words.append(word)
+            word = ""
+            continue
         if quote:
             if letter == quote and not escaped:
                 quote = ""
             escaped = letter == "\\" and not escaped
         elif letter in "\"'" and depth:
             quote = letter
-        elif letter == " " and depth <= 0:
-            words.append(word)
-            word = ""
-            continue
-        if not quote and letter in "{[":
+        elif letter in "{[":
             depth += 1
-        elif not quote and letter in "}]":
+        elif letter in "}]":
             depth -= 1
         word += letter
     return [word for word in (*words, word) if word]
@@ -218,12 +218,14 @@ class _Reader:
         """Ignore a command about daytime, weather, messages or the like, which scenes do not have."""
 
     def clear(self, words: list[str]) -> None:
+        """Parse the words of ``/clear [player]``."""
         if len(words) > 1:
             self.parsed.notes.append("/clear of single items is left out")
             return
         self.parsed.deeds.append(Clear())
 
     def kill(self, words: list[str]) -> None:
+        """Parse the words of ``/kill @e[type=...]``; leave out other selectors with a note."""
         selector = words[0] if words else "@s"
         kinds = re.findall(r"type=(!?)(?:minecraft:)?([a-z_]+)", selector)
         negation, kind = kinds[0] if len(kinds) == 1 else ("", "")
@@ -235,6 +237,7 @@ class _Reader:
         self.parsed.deeds.append(Kill("" if negation else kind))
 
     def fill(self, words: list[str]) -> None:
+        """Parse the words of ``/fill ~x ~y ~z ~x ~y ~z block [mode] [filter]``."""
         if not 7 <= len(words) <= 9:
             raise SceneError("write /fill ~x ~y ~z ~x ~y ~z block [replace|hollow|outline|keep|destroy]")
         first = self._parse_cell(words[:3])
@@ -255,6 +258,7 @@ class _Reader:
         self.parsed.deeds.append(fill)
 
     def setblock(self, words: list[str]) -> None:
+        """Parse the words of ``/setblock ~x ~y ~z block [mode]``."""
         if not 4 <= len(words) <= 5:
             raise SceneError("write /setblock ~x ~y ~z block [replace|keep|destroy]")
         mode = words[4] if len(words) > 4 else "replace"
@@ -266,6 +270,7 @@ class _Reader:
         self.parsed.deeds.append(fill)
 
     def give(self, words: list[str]) -> None:
+        """Parse the words of ``/give player item [count]``."""
         if not 2 <= len(words) <= 3 or not words[0].startswith(_PLAYERS):
             raise SceneError("write /give @s item [count]")
         name, _, data = words[1].partition("{")
@@ -275,6 +280,7 @@ class _Reader:
         self.parsed.deeds.append(Give(_parse_stack(name, count)))
 
     def summon(self, words: list[str]) -> None:
+        """Parse the words of ``/summon mob [~x ~y ~z [data]]``; the mob ``item`` is an item that lies on the ground."""
         if len(words) not in (1, 4, 5):
             raise SceneError("write /summon mob ~x ~y ~z [{data}]")
         kind = words[0].removeprefix("minecraft:")
@@ -292,6 +298,10 @@ class _Reader:
         self._note_ignored(kind, data)
 
     def tp(self, words: list[str]) -> None:
+        """Parse the words of ``/tp [player] ~x ~y ~z [yaw pitch]``; leave out mobs as targets with a note.
+
+        The angles, in degrees, are rounded to the nearest facing and the nearest step of the pitch.
+        """
         target = words.pop(0) if len(words) in (4, 6) else "@s"
         if not target.startswith(_PLAYERS):
             self.parsed.notes.append(f"/tp {target} is left out: mobs stand still")

@@ -27,7 +27,10 @@ SETUP: Final = (
 
 
 def commands_of(scene: Scene) -> list[str]:
-    """Return the commands that set up a scene; :func:`explorer.files.building.build_scene` inverts this function."""
+    """Return the commands that set up a scene.
+
+    :func:`explorer.files.building.build_scene` builds an equal scene from the deeds of the commands.
+    """
     commands = [*SETUP]
     commands += _block_commands(scene)
     commands += _chest_commands(scene)
@@ -90,10 +93,10 @@ def block_name(code: int) -> str:
 
 
 def boxes_of(blocks: NDArray[np.uint16]) -> Iterator[tuple[Cell, Cell, int]]:
-    """Yield boxes (lowest cell, highest cell, code) that yield the blocks when filled in this order in an arena of air.
+    """Yield boxes (lowest cell, highest cell, code); filling the boxes in order turns an arena of air into the blocks.
 
     Codes come in descending order of frequency. Boxes of a code may cover cells of less frequent codes, because the
-    boxes of the latter come later. The choice of boxes is greedy, so their number need not be minimal.
+    boxes of less frequent codes come later. The choice of boxes is greedy, so the number of boxes need not be minimal.
     """
     codes, counts = np.unique(blocks, return_counts=True)
     by_count = np.argsort(-counts, kind="stable")
@@ -102,7 +105,7 @@ def boxes_of(blocks: NDArray[np.uint16]) -> Iterator[tuple[Cell, Cell, int]]:
     rank_of_code[order] = np.arange(order.size)
     ranks = rank_of_code[blocks]
     for rank, code in enumerate(order.tolist()):
-        if rank == 0 and code == AIR:
+        if rank == 0 and code == AIR:  # the arena consists of air already
             continue
         yield from _cover(ranks == rank, ranks >= rank, code)
 
@@ -148,6 +151,7 @@ def _grow(allowed: NDArray[np.bool_], start: tuple[int, ...], axes: tuple[int, .
         box[axis] = slice(first, None)
         others = tuple(other for other in range(3) if other != axis)
         layer_allowed = allowed[tuple(box)].all(axis=others)
+        # argmin is the index of the first layer that is not allowed.
         length = layer_allowed.size if layer_allowed.all() else int(layer_allowed.argmin())
         box[axis] = slice(first, first + length)
     return tuple(box)

@@ -1,8 +1,8 @@
 """Import scenes in the published format, which other programs wrote.
 
-Content without a counterpart in the explorer is left out with a note. Errors become findings. The files contain no
-wires, so a lever, button or plate within two cells of an iron door opens the door, which then stays open. The ground
-below the spawn is grass wherever no command sets a block.
+Content without a counterpart in the explorer is left out with a note. Errors become findings. Because the files contain
+no wires, a lever, button or plate opens each iron door within two cells, and the door stays open. The ground below the
+spawn is grass wherever no command sets a block.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def import_scene(
         SceneError: the scene cannot be built, or no milestone can be judged.
     """
     report = _Report()
-    scene, moved = _build_scene(metadata, report, sources["metadata"])
-    milestones = tuple(_import_milestones(hops, moved, report, sources["milestones"]))
+    scene, spawn_offset = _build_scene(metadata, report, sources["metadata"])
+    milestones = tuple(_import_milestones(hops, spawn_offset, report, sources["milestones"]))
     if not milestones:
         raise SceneError("no milestone can be judged: each needs a rule of a known type", sources["milestones"])
     for name, problem in milestone_problems(milestones, scene):
@@ -96,7 +96,7 @@ def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[
 
     arena = bounds_of(parsed.deeds)
     try:
-        scene, moved = build_scene(parsed.deeds, arena, GROUND)
+        scene, spawn_offset = build_scene(parsed.deeds, arena, GROUND)
     except SceneError as error:
         error.at(source, "commands")
         raise
@@ -108,7 +108,7 @@ def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[
     scene = replace(scene, name=metadata.scene_name, wires=wires)
     for problem in scene_problems(scene):
         report.add_problem(problem.at(source))
-    return scene, moved
+    return scene, spawn_offset
 
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
@@ -125,18 +125,18 @@ def _is_near(device: Cell, door: Iterable[Cell]) -> bool:
     return any(cells_apart(device, cell) <= NEAR for cell in door)
 
 
-def _import_milestones(hops: MilestonesFile, moved: Cell, report: _Report, source: str) -> Iterator[Milestone]:
+def _import_milestones(hops: MilestonesFile, spawn_offset: Cell, report: _Report, source: str) -> Iterator[Milestone]:
     """Yield the milestones that can be judged, with spawn-relative rules; report the other milestones.
 
     Args:
-        moved: the spawn relative to the origin of the commands.
+        spawn_offset: the spawn relative to the origin of the commands.
     """
     for number, text in enumerate(hops.milestones):
         rules = []
         try:
             for place, rule_text in enumerate(text.rules):
                 rule = read_rule(rule_text, source, f"milestones[{number}].rules[{place}]")
-                rules.append(_shift_rule(rule, moved))
+                rules.append(_shift_rule(rule, spawn_offset))
         except SceneError as error:
             report.add_problem(error, text.milestone_id)
             rules = []  # a milestone is left out if any of its rules cannot be judged
@@ -146,22 +146,22 @@ def _import_milestones(hops: MilestonesFile, moved: Cell, report: _Report, sourc
             report.notes.append(f"{text.milestone_id} is left out: its rules cannot be judged here")
 
 
-def _shift_rule(rule: Rule, by: Cell) -> Rule:
-    """Return a rule relative to the spawn, for a rule relative to the origin of the commands.
+def _shift_rule(rule: Rule, spawn_offset: Cell) -> Rule:
+    """Return the rule with coordinates relative to the spawn instead of the origin of the commands.
 
     Args:
-        by: the spawn relative to the origin of the commands.
+        spawn_offset: the spawn relative to the origin of the commands.
     """
     if isinstance(rule, InventoryHas):
         return rule
     if isinstance(rule, NearWithFacing):
-        return replace(rule, target=_subtract(rule.target, by))
-    return replace(rule, min=_subtract(rule.min, by), max=_subtract(rule.max, by))
+        return replace(rule, target=_subtract(rule.target, spawn_offset))
+    return replace(rule, min=_subtract(rule.min, spawn_offset), max=_subtract(rule.max, spawn_offset))
 
 
-def _subtract(offset: Offset, by: Cell) -> Offset:
-    x, y, z = offset
-    return x - by[0], y - by[1], z - by[2]
+def _subtract(point: Offset, origin: Cell) -> Offset:
+    x, y, z = point
+    return x - origin[0], y - origin[1], z - origin[2]
 
 
 def _import_graph(edges: GraphFile | None, milestones: Sequence[Milestone], report: _Report, source: str) -> Graph:

@@ -1,8 +1,8 @@
 """Find the scenes that a user names.
 
-A name refers to the folder of a scene, to a folder of these folders, to a file with one scene per line, or to a
-released set. ``FILE:12`` refers to the scene in line 12 of a file. ``test`` and ``test:12`` refer to a released set,
-unless a file or folder of this name exists.
+A name refers to the folder of a scene, to a folder that contains folders of scenes, to a file with one scene per line,
+or to a released set. ``FILE:12`` refers to the scene in line 12 of a file. ``test`` refers to a released set and
+``test:12`` to a scene of the set, unless a file or folder of the name ``test`` exists.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ def scenes_at(paths: Iterable[Path]) -> Iterator[Loaded]:
 
 
 def places_at(paths: Iterable[Path]) -> Iterator[tuple[str, Callable[[], Loaded]]]:
-    """Yield the location of each scene, and a function that reads it.
+    """Yield (location, function that reads the scene) for each scene.
 
     Raises:
-        SceneError: there are no scenes. The yielded functions raise this error if a scene cannot be used.
+        SceneError: there are no scenes. A yielded function raises SceneError if its scene cannot be used.
     """
     for path in paths:
         yield from _find_places(path)
 
 
 def _find_places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
-    """Return an iterator over the scenes at one path: the location of each scene, and a function that reads the scene.
+    """Return an iterator of (location, function that reads the scene) over the scenes at one path.
 
     Raises:
-        SceneError: the path contains no scenes; raised by this call, not by the iterator, if the path is a folder.
+        SceneError: the path contains no scenes. For a file, the iterator raises the error instead of the call.
     """
     try:
         file, number = _file_and_line(path)
@@ -53,7 +53,7 @@ def _find_places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
         folders = [path] if (path / "metadata.json").exists() else _find_folders(path)
     except SceneError:
         raise
-    except (OSError, ValueError) as error:  # ValueError: no file can have such a name
+    except (OSError, ValueError) as error:  # ValueError: the operating system allows no file with the name
         reason = getattr(error, "strerror", None) or "no file can have that name"
         raise SceneError(f"cannot read scenes: {reason}", one_line(str(path))[:4096]) from error
     return ((str(folder), partial(load_scene, folder)) for folder in folders)
@@ -63,7 +63,7 @@ def scene_at(path: Path) -> Loaded:
     """Return the only scene at a path.
 
     Raises:
-        SceneError: there is no scene, there are several, or the scene cannot be used.
+        SceneError: the path contains no scene or several scenes, or the scene cannot be used.
     """
     places = list(islice(places_at([path]), 2))
     if len(places) > 1:
@@ -72,11 +72,12 @@ def scene_at(path: Path) -> Loaded:
 
 
 def _file_and_line(path: Path) -> tuple[Path, int | None]:
-    """Return the file that a path names, and the number of a line, or None for all lines."""
+    """Return the file that a path such as ``FILE:12`` names, and the number of the line, or None for all lines."""
     file = path
     line = None
     name, _, number = str(path).rpartition(":")
-    if name and number.isascii() and number.isdigit() and not path.exists():
+    ends_with_number = name != "" and number.isascii() and number.isdigit()
+    if ends_with_number and not path.exists():
         file = Path(name)
         line = int(number)
     if str(file) in SETS and not file.exists():
@@ -97,7 +98,7 @@ def _find_folders(path: Path) -> list[Path]:
 
 
 def _read_lines(path: Path, only: int | None) -> Iterator[tuple[str, Callable[[], Loaded]]]:
-    """Yield the location of each scene of a file, and a function that reads the scene.
+    """Yield (location, function that reads the scene) for each scene of a file.
 
     Args:
         only: number of the line of the only scene to yield, counted from 1; None for all scenes.

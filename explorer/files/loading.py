@@ -112,17 +112,18 @@ def _find_document(documents: Mapping[str, Any], name: str) -> Any:
 
 
 def _build_scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
+    """Return the scene of the commands and the extension; raise the first error, if any."""
     parsed = parse_commands(metadata.commands)
     for number, error in parsed.faults:
         raise error.at(source, f"commands[{number}]")
 
     arena = extension.arena.min, extension.arena.max
     try:
-        built, moved = build_scene(parsed.deeds, arena)
+        built, spawn_offset = build_scene(parsed.deeds, arena)
     except SceneError as error:
         error.at(source, "commands")
         raise
-    if moved != (0, 0, 0):
+    if spawn_offset != (0, 0, 0):
         raise SceneError("/tp must put the player at ~0 ~0 ~0", source, "commands")
 
     wires = []
@@ -157,6 +158,6 @@ def _arena_cells(offsets: Iterable[Cell], arena: Box) -> tuple[Cell, ...]:
 
 
 def _raise_first(problems: Iterable[SceneError], source: str) -> None:
-    """Raise the first problem, if there is one."""
+    """Raise the first problem, if any."""
     for problem in problems:
         raise problem.at(source)

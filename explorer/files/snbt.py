@@ -75,23 +75,25 @@ class _Reader:
         return re.sub(r"\\(.)", r"\1", quoted)
 
     def _read_compound(self, depth: int) -> dict[str, Tag]:
+        """Return the compound whose opening brace was taken, and take the closing brace."""
         tags: dict[str, Tag] = {}
-        while not self._skip("}"):
+        while not self._take_if_next("}"):
             _, quoted, bare = self._take_token()
             key = bare if quoted is None else quoted
             has_value = bool(key) and self._take_token()[0] == ":"
             if not has_value:
                 raise SceneError("the data has a key without a value: write {Key:value}")
             tags[key] = self.read_value(depth + 1)
-            self._skip_comma("}")
+            self._take_comma("}")
         return tags
 
     def _read_list(self, depth: int) -> list[Tag]:
+        """Return the list or array whose opening bracket was taken, and take the closing bracket."""
         self._skip_array_type()
         tags: list[Tag] = []
-        while not self._skip("]"):
+        while not self._take_if_next("]"):
             tags.append(self.read_value(depth + 1))
-            self._skip_comma("]")
+            self._take_comma("]")
         return tags
 
     def _skip_array_type(self) -> None:
@@ -110,15 +112,15 @@ class _Reader:
     def _is_next(self, mark: str) -> bool:
         return self.position < len(self._tokens) and self._tokens[self.position][0] == mark
 
-    def _skip(self, bracket: str) -> bool:
-        """Skip a bracket if the bracket is the next token; return whether it is."""
+    def _take_if_next(self, bracket: str) -> bool:
+        """Take the next token if the token is a bracket; return whether the token was taken."""
         is_next = self._is_next(bracket)
         if is_next:
             self.position += 1
         return is_next
 
-    def _skip_comma(self, bracket: str) -> None:
-        """Skip the comma after a value, unless the closing bracket comes next."""
+    def _take_comma(self, bracket: str) -> None:
+        """Take the comma after a value, unless the closing bracket is the next token."""
         if self._is_next(bracket):
             return
         if self._take_token()[0] != ",":

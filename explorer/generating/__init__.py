@@ -1,1 +1,1 @@
-"""Generate scenes: draw a plan of gates and keys, build rooms around it, and prove every scene."""
+"""Generate scenes: draw a plan of gates and keys, build rooms for the plan, and prove every scene."""

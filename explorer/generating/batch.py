@@ -67,8 +67,8 @@ class SceneOutcome:
 
     Attributes:
         task_id: name of the scene.
-        figures: countable features of the scene, or None if the scene could not be made.
-        error: why the scene could not be made, or "".
+        figures: countable features of the scene, or None if the generator found no scene.
+        error: why the generator found no scene, or "".
     """
 
     task_id: str
@@ -102,7 +102,7 @@ class SceneJobs(Setup[Job, SceneOutcome]):
         return SceneOutcome(job.id, None, f"{how}, {TRIES} times")
 
     def _make_scene(self, job: Job) -> SceneOutcome:
-        """Make the scene of a job and save its files; if no scene can be made, the outcome holds the error."""
+        """Make the scene of a job and save its files; if no scene is found, return an outcome with the error."""
         try:
             composed = compose(self.series.seed, job.index, self.series.knobs_at(job.index))
         except GenerationError as error:
@@ -122,9 +122,9 @@ def make_scenes(
     overwrite: bool = False,
     on_progress: OnProgress = lambda *_: None,
 ) -> tuple[SceneOutcome, ...]:
-    """Make the missing scenes of a series, each in its own folder, then write :data:`INDEX`.
+    """Make the missing scenes of a series, each in its own folder, and write the file :data:`INDEX`.
 
-    The same series gives the same files, whatever the number of workers and interruptions.
+    Equal series give equal files, whatever the number of workers and interruptions.
 
     Raises:
         GenerationError: knobs contradict each other, ``output`` holds other scenes, or the journal cannot be written.

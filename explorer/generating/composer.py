@@ -96,7 +96,7 @@ def compose(seed: int, index: int, knobs: Knobs) -> Composed:
 
 
 def _draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
-    """Draw plans until one fits the knobs; return that plan and the order of its hops.
+    """Draw plans until a plan fits the knobs; return this plan and the order of its hops.
 
     Raises:
         GenerationError: none of :data:`_MAX_PLANS` plans fits.

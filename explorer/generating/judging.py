@@ -113,7 +113,7 @@ def _box_for_laying(passage: Passage) -> Box:
 
 
 def _make_thing_rule(hop: Hop, thing: Thing, placed: Furnished, spawn: Cell) -> Rule:
-    """Return the rule of a hop about a thing: look at it, put a block at it, or leave none of its mobs alive."""
+    """Return the rule of a hop about a thing: to look at the thing, put a block at it, or leave no mob of it alive."""
     cell = placed.cells[thing][0]
     if hop.aim == "look":
         return NearWithFacing(cell_offset(cell, spawn), LOOK_WITHIN, LOOK_TOLERANCE)

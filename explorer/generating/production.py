@@ -37,7 +37,7 @@ class Tally:
     """Figures of a set of scenes.
 
     Attributes:
-        hops, shapes, gadgets, tasks: value -> number of scenes that have it.
+        hops, shapes, gadgets, tasks: value -> number of scenes with this value.
         rejected: reason -> number of rejected drafts.
         drafts: gadget -> number of drafts that used the gadget, whether kept or rejected.
     """

@@ -1,4 +1,4 @@
-"""The reasons of edges: why one hop comes before another, in 15 to 25 words."""
+"""Explain the edges of a graph: why a hop comes before another hop, in 15 to 25 words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The goal text: the one sentence that an agent gets."""
+"""Choose the goal text: the only sentence that an agent gets."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _list_things(scene: Scene) -> tuple[Thing, ...]:
     for y, z, x in np.argwhere(_IS_DEVICE[scene.blocks]).tolist():
         block = BLOCKS[scene.blocks[y, z, x]]
         things.append((block.name, block.state, (x, y, z)))
-    return tuple(Thing(kind, kind, state, cell, 0, True) for kind, state, cell in things)
+    return tuple(Thing(kind, kind, state, cell, seen_at=0, in_view=True) for kind, state, cell in things)
 
 
 _IS_DEVICE: Final = has_kind("device", "plate", "chest", "table", "door")

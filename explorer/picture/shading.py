@@ -97,7 +97,7 @@ def _find_glowing() -> NDArray[np.bool_]:
 def _detail_tiles() -> Floats:
     """Return colours and alpha of the tiles in all levels of detail, ``[levels * tiles * 256, 4]``.
 
-    All levels have the same number of pixels; in level n, squares of 2**n by 2**n pixels have the same colour.
+    All levels have the same number of pixels. In level n, the pixels of each 2**n by 2**n square have the same colour.
     """
     exact: Floats = load_atlas().tiles.astype(np.float32) / np.float32(255)
     levels = [_coarsen(exact, 2**level) for level in range(_LEVELS)]
@@ -109,8 +109,9 @@ def _coarsen(tiles: Floats, size: int) -> Floats:
 
     The colour is the mean of the colours in the square, weighted by alpha, and the alpha is the mean alpha.
     """
-    side = SIDE // size
-    squares = tiles.reshape(len(tiles), side, size, side, size, 4)
+    squares_per_side = SIDE // size
+    # Axes: tile, row of squares, row in the square, column of squares, column in the square, channel.
+    squares = tiles.reshape(len(tiles), squares_per_side, size, squares_per_side, size, 4)
     opacity = squares[..., 3:]
     alpha = opacity.mean(axis=(2, 4), keepdims=True)
 
@@ -239,20 +240,24 @@ class Shading:
         light = _LIGHT[2 * axes + is_positive_face] * (1 - shadow)
         light = np.where(_find_glowing()[codes], 1.1, light)
         colour = texels[:3] * light
-
-        targeted = hits.cells == self._target
-        if targeted.any():
-            to_side = np.minimum(u, 1 - u)
-            to_end = np.minimum(v, 1 - v)
-            on_edge = np.minimum(to_side, to_end) < _EDGE
-            colour[:, targeted & on_edge] = np.array(_EDGE_COLOUR, dtype=np.float32)[:, None]
+        self._draw_edges(hits, u, v, colour)
         return colour, texels[3], hits.distances
 
-    def _count_corner_cubes(self, hits: Hits, is_positive_face: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
-        """Return the number of cubes around the corners of a face, 0 to 3, interpolated over the face (``[n]``).
+    def _draw_edges(self, hits: Hits, u: Floats, v: Floats, colour: Floats) -> None:
+        """Change ``colour``, ``[3, n]``, at points near an edge of the target's faces."""
+        targeted = hits.cells == self._target
+        if not targeted.any():
+            return
+        to_side = np.minimum(u, 1 - u)
+        to_end = np.minimum(v, 1 - v)
+        on_edge = np.minimum(to_side, to_end) < _EDGE
+        colour[:, targeted & on_edge] = np.array(_EDGE_COLOUR, dtype=np.float32)[:, None]
 
-        The counted cubes stand in front of the face, in the three cells that share the corner with the cell before the
-        face (ambient occlusion of voxels).
+    def _count_corner_cubes(self, hits: Hits, is_positive_face: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
+        """Return the number of cubes beside the corners of a face, 0 to 3, interpolated over the face (``[n]``).
+
+        This is the ambient occlusion of voxels. In front of a face lies a cell, and three neighbours of this cell touch
+        the same corner of the face. The number of a corner is the number of cubes in the three neighbours.
 
         Args:
             u, v: coordinates on the face, from 0 to 1.
@@ -302,9 +307,10 @@ class Shading:
         row = np.clip(down * SIDE, 0, SIDE - 1).astype(np.int32)
         column = np.clip(u * SIDE, 0, SIDE - 1).astype(np.int32)
 
+        # In `detailed`, the pixels of each tile are in row-major order, tile after tile, level after level.
         tile_count = len(detailed) // (_LEVELS * SIDE * SIDE)
-        line = (level * tile_count + tiles) * SIDE + row
-        texels: Floats = detailed[line * SIDE + column].T
+        row_of_all = (level * tile_count + tiles) * SIDE + row
+        texels: Floats = detailed[row_of_all * SIDE + column].T
         return texels
 
     def _shade_see_through(self, hits: Hits) -> Layer:
@@ -315,6 +321,7 @@ class Shading:
         distance = hits.distances.copy()
 
         def put(which: NDArray[np.bool_], shaded: Layer) -> None:
+            """Write a layer into the entries of all hits that a mask selects."""
             colour[:, which], alpha[which], distance[which] = shaded
 
         is_cube = has_shape("cube", "none", "unseen")[codes] & (codes != AIR)

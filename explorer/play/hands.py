@@ -31,7 +31,7 @@ def codes_for(view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...]
         place: whether to place the block in hand instead.
 
     Returns:
-        The codes, or the reason why the crosshair, as far as the person knows, cannot reach the cell.
+        The codes, or the reason why the request is impossible as far as the person knows.
     """
     offset = offset_to(view.pose.cell, cell)
     if max(map(abs, offset)) > MAX_AIM:

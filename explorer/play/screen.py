@@ -28,6 +28,8 @@ _FLOOR = "·"
 _LOW = ":"
 _DEEP = " "
 _DARK = " "
+_SELF_EXPLANATORY = (_DEEP, _FLOOR, _WALL)
+"""Texts of the signs that need no legend."""
 _SIGNS: Final = {
     "water": ("~", "blue"),
     "lava": ("≈", "bold red"),
@@ -57,15 +59,15 @@ class Sign:
 def sign_of(blocks: NDArray[np.uint16], feet: int) -> Sign | None:
     """Return the sign of a column of cells, or None if no cell up to the head is known.
 
-    The map shows the highest block up to the head. A block at the level of the head is a wall, and a block just below
-    the feet is floor.
+    The sign is that of the highest block up to the head; blocks such as air do not count. A block at the level of the
+    head is a wall, and a block just below the feet is floor.
 
     Args:
         blocks: codes of the column, from the lowest cell up.
         feet: y of the feet.
     """
     known = []
-    for y, code in enumerate(blocks[: feet + 2]):
+    for y, code in enumerate(blocks[: feet + 2]):  # up to the head at feet + 1
         if code != UNSEEN:
             known.append((y, BLOCKS[int(code)]))
     if not known:
@@ -79,7 +81,7 @@ def sign_of(blocks: NDArray[np.uint16], feet: int) -> Sign | None:
 
 
 def _block_sign(block: Block, height: int) -> Sign | None:
-    """Return the sign of a block ``height`` cells above the feet, or None if the block does not count, such as air."""
+    """Return the sign of a block ``height`` cells above the feet, or None for air and other unimportant blocks."""
     if block.kind in _SIGNS:
         sign, style = _SIGNS[block.kind]
         return Sign(sign, f"{style} reverse" if block.state else style, _describe_block(block))
@@ -125,9 +127,8 @@ def map_text(
     Returns:
         The map, and text of a sign -> sign, for each sign that the legend must explain.
     """
-    agent_x, feet, agent_z = view.pose.cell
+    agent_x, _, agent_z = view.pose.cell
     middle_x, middle_z = middle or (agent_x, agent_z)
-    _, depth, width = view.known.shape
     loose: dict[tuple[int, int], Thing] = {}
     for each in view.things:
         if is_loose(each, view):
@@ -140,24 +141,36 @@ def map_text(
     west = middle_x - columns // 2
     for z in range(north, north + rows):
         for x in range(west, west + columns):
-            inside = 0 <= x < width and 0 <= z < depth
-            sign = sign_of(view.known[:, z, x], feet) if inside else None
-            if (x, z) == (agent_x, agent_z):
-                sign = Sign(_ARROWS[view.pose.facing], "bold white on red", "you")
-            elif sign is not None and (x, z) in loose:
-                sign = _thing_sign(loose[x, z])
+            sign = _find_sign(view, x, z, loose.get((x, z)))
             if sign is None:
                 text.append(2 * _DARK, "on grey11")
                 continue
 
-            marked = chosen is not None and (x, z) == (chosen[0], chosen[2])
+            is_chosen = chosen is not None and (x, z) == (chosen[0], chosen[2])
             fills_cell = sign.text in (_WALL, _STONE, _STEP)
             characters = 2 * sign.text if fills_cell else f"{sign.text} "
-            text.append(characters, f"{sign.style} on yellow" if marked else sign.style)
-            if sign.text.strip() and sign.text not in (_FLOOR, _WALL):
+            text.append(characters, f"{sign.style} on yellow" if is_chosen else sign.style)
+            if sign.text not in _SELF_EXPLANATORY:
                 legend[sign.text] = sign
         text.append("\n")
     return text, legend
+
+
+def _find_sign(view: View, x: int, z: int, thing: Thing | None) -> Sign | None:
+    """Return the sign of a column of the world, or None for an unknown column and for a column outside the world.
+
+    Args:
+        thing: an item or mob in the column, or None.
+    """
+    agent_x, feet, agent_z = view.pose.cell
+    if (x, z) == (agent_x, agent_z):
+        return Sign(_ARROWS[view.pose.facing], "bold white on red", "you")
+    _, depth, width = view.known.shape
+    is_inside = 0 <= x < width and 0 <= z < depth
+    sign = sign_of(view.known[:, z, x], feet) if is_inside else None
+    if sign is not None and thing is not None:
+        return _thing_sign(thing)
+    return sign
 
 
 def _thing_sign(thing: Thing) -> Sign:

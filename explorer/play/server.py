@@ -38,6 +38,7 @@ class PlayHandler(TokenHandler):
     allowed: ClassVar[str] = "GET, HEAD, POST"
 
     def _answer(self) -> None:
+        """Send the page, the piece or the report that a request names."""
         path = self.requested_path()
         if path == "":
             self.send_page(self.server.page)

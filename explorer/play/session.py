@@ -103,6 +103,7 @@ class Session:
         raise ValueError("unknown request")
 
     def _resolve_touch(self, cell: Cell, place: bool) -> tuple[int, ...] | str:
+        """Return the codes of a touch (:func:`codes_for`), or the reason why the cell cannot be touched."""
         sizes = self.loaded.scene.size
         is_inside = all(0 <= at < size for at, size in zip(cell, sizes, strict=True))
         if not is_inside:
@@ -110,6 +111,7 @@ class Session:
         return codes_for(self.game.view, cell, place=place)
 
     def _step(self, code: int) -> None:
+        """Carry out a primitive, and record the new cell and a message."""
         self.game.step(code)
         last = self.game.view.last
         self._trail.append(self.game.view.pose.cell)

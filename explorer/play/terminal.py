@@ -59,6 +59,7 @@ class Terminal:
                     return
 
     def _show(self, live: Live) -> None:
+        """Draw the screen, with the first-person view if the terminal is wide enough."""
         size = live.console.size
         view = self._game.view
 
@@ -91,6 +92,7 @@ class Terminal:
         return True
 
     def _step(self, code: int) -> None:
+        """Carry out a primitive; if the primitive is refused, set the note to the reason."""
         self._game.step(code)
         last = self._game.view.last
         self._note = one_line(f"Not done: {last.reason}.") if not last.done else ""
@@ -126,11 +128,13 @@ class Terminal:
                 self._step(code)
 
     def _hold(self, keys: Keys, live: Live) -> None:
+        """Let the person choose an item of the inventory, and take the item in hand."""
         view = self._game.view
         named = [("hold", name) for name in view.inventory]
         self._choose("Take in hand", inventory_lines(view), named, keys, live)
 
     def _craft(self, keys: Keys, live: Live) -> None:
+        """Let the person choose one of the craftable recipes, and craft by the recipe."""
         offers = [each for each in self._game.view.recipes if each.craftable]
         if not offers:
             self._note = "You cannot craft anything here from what you carry."

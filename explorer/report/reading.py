@@ -75,7 +75,10 @@ class Shelf:
                 yield beside / episode.source
         file_name = Path(episode.source or episode.scene).name
         scene_is_file_name = Path(episode.scene).name == episode.scene  # so that no ".." leads out of the folder
-        for folder in filter(None, (self._folder, beside, beside and beside / "scenes")):
+        folders = [] if self._folder is None else [self._folder]
+        if beside is not None:
+            folders += [beside, beside / "scenes"]
+        for folder in folders:
             yield folder / file_name
             if file_name != episode.scene and scene_is_file_name:
                 yield folder / episode.scene

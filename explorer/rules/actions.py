@@ -88,7 +88,7 @@ def aim(dx: int, dy: int, dz: int) -> int:
 
 
 def decode(code: int) -> Decoded:
-    """Return what a code means.
+    """Return the primitive and the operand for which a code stands.
 
     Raises:
         ActionError: the code does not stand for a primitive.

@@ -75,7 +75,7 @@ def _use(state: RuleState, event: Event) -> Applied:
 def _switch(cell: Cell, device: Block) -> Applied:
     """Switch a lever, or press a button.
 
-    A button that is already on cannot be used: it springs back at the end of a later step.
+    A button that is already on cannot be used until it springs back, at the end of a later step.
     """
     if device.state == "on" and device.name != "lever":
         return Applied(refusal="already pressed")

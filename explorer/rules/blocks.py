@@ -101,7 +101,7 @@ KINDS: Final[dict[str, Kind]] = {
 }
 """Name pattern -> kind; the first pattern that matches decides. All other blocks are natural, built or decor."""
 ALIASES: Final = {"cave_air": "air", "void_air": "air"}
-"""Vanilla name -> name of the block that stands for it here."""
+"""Name in vanilla -> name of the same block here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ class Block:
     """What a cell can hold.
 
     Attributes:
-        code: its index in :data:`BLOCKS`.
+        code: index of the block in :data:`BLOCKS`.
         name: name without namespace.
-        state: ``open`` for a door, ``on`` for a lever, button or plate, else "".
+        state: ``open`` for a door, ``on`` for a lever, button or plate, otherwise "".
         solid: the block stops a body, and a ray that tests what hands can touch.
         opaque: the block stops sight.
         usable: the block stops a touching ray, even if a body can pass.
@@ -147,6 +147,7 @@ def _matches(name: str, patterns: str) -> bool:
 
 
 def _find_kind(name: str, solid: bool) -> Kind:
+    """Return the kind of the block with a name."""
     for pattern, kind in KINDS.items():
         if _matches(name, pattern):
             return kind
@@ -177,7 +178,8 @@ def _list_blocks() -> Iterator[Block]:
     for name, hardness, collides, _, tools, drops in [unseen, *FACTS["blocks"]]:
         if name in ALIASES:
             continue
-        solid = (bool(collides) or name == "cobweb") and not _matches(name, FLAT)
+        has_box = bool(collides) or name == "cobweb"
+        solid = has_box and not _matches(name, FLAT)
         kind = _find_kind(name, solid)
         breakable = kind == "natural"
         acts_like_air = kind in ("unseen", "air", "water", "lava") or _matches(name, SCENERY)
@@ -221,7 +223,7 @@ def mask(table: bytes) -> NDArray[np.bool_]:
 
 @cache
 def has_kind(*kinds: Kind) -> NDArray[np.bool_]:
-    """Return a table by code of whether the block is of one of some kinds."""
+    """Return a table by code: whether the kind of the block is one of ``kinds``."""
     return np.array([block.kind in kinds for block in BLOCKS])
 
 

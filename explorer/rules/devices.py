@@ -1,4 +1,4 @@
-"""What devices and doors do at the end of a step: plates follow the feet, doors their devices, buttons spring back."""
+"""What devices and doors do at the end of a step: plates and doors change, and buttons spring back."""
 
 from __future__ import annotations
 

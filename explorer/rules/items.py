@@ -54,7 +54,8 @@ def block_of(name: str) -> int | None:
 
 def digs(held: str | None, block: Block) -> bool:
     """Return whether a block breaks with the held item, or with bare hands if ``held`` is None."""
-    return block.breakable and (not block.tools or held in block.tools)
+    is_fit = not block.tools or held in block.tools
+    return block.breakable and is_fit
 
 
 def dig_ticks(held: str | None, block: Block) -> int:

@@ -1,4 +1,4 @@
-"""Decide where a step of the body ends on the lattice of cells; physics is one way to carry out these steps.
+"""Decide where a step of the body ends on the lattice of cells; a world may carry out the step with physics.
 
 A world only needs to tell which block a cell holds. Cells outside the arena are solid.
 """

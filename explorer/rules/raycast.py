@@ -52,7 +52,10 @@ def ray(pose: Pose) -> tuple[Crossing, ...]:
 
 @cache
 def _crossings(facing: int, pitch: int, aim: Cell | None) -> tuple[Crossing, ...]:
-    """Return the crossings of the crosshair: towards the middle of the cell ``aim``, or straight if that is None."""
+    """Return the crossings of the crosshair.
+
+    The crosshair points to the middle of the cell ``aim``, or, if ``aim`` is None, along ``facing`` and ``pitch``.
+    """
     if aim is None:
         straight = Pose((0, 0, 0), facing, pitch).direction
         return walk(_EYE, tuple(map(Fraction, straight)), REACH)
@@ -62,7 +65,7 @@ def _crossings(facing: int, pitch: int, aim: Cell | None) -> tuple[Crossing, ...
 
 
 def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...]:
-    """Return the cells that a ray crosses, beginning with the cell that contains its start.
+    """Return the cells that a ray crosses, beginning with the cell of its start.
 
     Args:
         direction: vector of any length except 0; components below 1e-9 count as 0.
@@ -71,7 +74,7 @@ def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...
     cell = [floor(value) for value in start]
     norm = hypot(*direction)
     step = [0, 0, 0]
-    # In units of ``direction``: from one boundary to the next along each axis, and from the start to the next boundary.
+    # Along each axis, in units of ``direction``: between two boundaries of cells, and from the start to the next one.
     spacing: list[Number] = [_NEVER] * 3
     next_boundary: list[Number] = [_NEVER] * 3
 

@@ -1,6 +1,6 @@
 """The recipes: what crafting takes and gives. There is no smelting, brewing or stonecutting.
 
-If recipes of vanilla have the same result and differ only in the kind of an ingredient, they are a single recipe here.
+Recipes of vanilla that have the same result, and differ only in the kind of an ingredient, are a single recipe here.
 The kinds form a group, and any mixture of kinds serves: any planks make a chest, any oak log makes oak planks. Crafting
 uses up all ingredients, even the buckets of a cake.
 """
@@ -99,7 +99,7 @@ def recipes_for(name: str) -> tuple[Recipe, ...]:
 def take_ingredients(recipe: Recipe, inventory: Mapping[str, int]) -> dict[str, int] | None:
     """Return how many of each item a recipe takes from an inventory, or None if the inventory holds too few.
 
-    Of the items of a group, those that come first in :data:`ITEMS` are taken first.
+    Within a group, items are taken in the order of :data:`ITEMS`.
     """
     taken: dict[str, int] = {}
     for kinds, number in recipe.needs:

@@ -98,12 +98,12 @@ class RuleState(ReachState, Protocol):
     """A state that the rules read and never change.
 
     Attributes:
-        items: cell -> stacks that lie there.
+        items: cell -> stacks that lie in the cell.
         chests: cell of a chest -> stacks in the chest.
         inventory: item -> count, always above 0.
         held: the item in hand, or None.
         placed: cells of blocks that the agent placed.
-        timers: door -> steps until it closes.
+        timers: name of a door -> steps until the door closes.
         doors: the scene's doors, from :func:`doors_of`.
         pressed: cells of plates that are on.
     """

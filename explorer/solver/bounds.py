@@ -54,7 +54,7 @@ def lower_bound(arena: Arena, milestones: Sequence[Milestone], proven: Proven) -
 def _sort_by_needs(milestones: Sequence[Milestone], proven: Proven) -> Iterator[Milestone]:
     """Yield each milestone after the milestones that it needs; the goal comes last.
 
-    If milestones need each other in a cycle, the first of them comes first, which only weakens the bound.
+    If milestones need each other in a cycle, the first milestone of the cycle precedes, which only weakens the bound.
     """
     pending = list(milestones[:-1])
     while pending:

@@ -146,7 +146,8 @@ class _Played:
     """The outcome of playing a witness.
 
     Attributes:
-        latched: milestone -> step in which it was achieved.
+        latched: milestone -> step in which the milestone was achieved.
+        ticks: number of ticks of all steps.
         state_hash: hash of the state after the last step.
         problem: why the play ended early, or "".
     """
@@ -159,7 +160,7 @@ class _Played:
 
 def _play_witness(scene: Scene, milestones: Sequence[Milestone], codes: Sequence[int]) -> _Played:
     """Play the steps of a witness and return the outcome."""
-    # Only rules of this kind read what the agent has seen.
+    # Only rules of the kind AtLeast read what the agent has seen.
     needs_view = any(isinstance(rule, AtLeast) for each in milestones for rule in each.rules)
     world = VoxelWorld(observe=needs_view)
     tracker = Tracker(milestones, scene.spawn)

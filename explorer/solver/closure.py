@@ -1,8 +1,8 @@
 """The closure: everything that could ever happen, as a monotone fixpoint in which nothing possible becomes impossible.
 
 Dug blocks count as both passage and ground, opened doors stay open, ingredients are never used up, placed blocks block
-nothing and timers never run out. So no play of any length can bring about what is not in the closure. Without a
-restraint, this also holds for a body that is driven tick by tick. What is in the closure may still be impossible.
+nothing and timers never run out. So nothing outside the closure can happen in a play of any length. Without a
+restraint, this also holds for a body that is driven tick by tick. Not everything inside the closure is possible.
 
 A restraint that keeps feet out of a box is tested only where steps end. Between steps, a body may walk along the rim of
 the box with its middle outside.
@@ -88,7 +88,7 @@ class Arena:
         return BLOCKS[int(self.scene.blocks[y, z, x])]
 
     def places(self, cells: Iterable[Cell]) -> list[int]:
-        """Return the places of those of some cells that lie in the arena."""
+        """Return the places of the given cells, without cells outside the arena."""
         return [self.space.at(cell) for cell in cells if self.space.holds(cell)]
 
     def _find_blocks(self, kind: Kind) -> list[tuple[int, Block]]:
@@ -175,8 +175,8 @@ def closure(arena: Arena, restraint: Restraint = NOTHING) -> Closure:
 class _Growing:
     """A closure that grows towards its fixpoint.
 
-    The attributes hold what could have happened so far, and what is still left to happen: chests to open, items to pick
-    up, mobs to hunt, doors to open, natural blocks to dig.
+    The attributes hold what could have happened so far, and what could still happen: chests, items, mobs, doors and
+    natural blocks that are left.
     """
 
     def __init__(self, arena: Arena, restraint: Restraint) -> None:
@@ -241,7 +241,7 @@ class _Growing:
             self._open_by_hand,
             self._find_table,
         )
-        # Run all steps, even after the first that adds something.
+        # Because this is a list, all steps run before ``any`` looks at the results.
         grew = [step() for step in steps]
         return any(grew)
 
@@ -274,7 +274,7 @@ class _Growing:
         return self._fillable if has_other_blocks else self._fillable & ~restraint.empty
 
     def _gain(self, *stacks: Stack) -> bool:
-        """Add stacks to the gained items, unless the stacks alone exceed a cap; return whether they were added."""
+        """Add stacks to the gained items, unless the stacks alone exceed a cap; return whether the items were added."""
         bundle: Counter[str] = Counter()
         for stack in stacks:
             bundle[stack.item] += stack.count
@@ -285,7 +285,7 @@ class _Growing:
         return True
 
     def _pick_up(self) -> bool:
-        """Pick up the items in cells where feet could be; return whether there were any."""
+        """Pick up the items in cells where feet could be; return whether any item was picked up."""
         taken = []
         for cell, stacks in self._items.items():
             if self._feet[self._arena.space.at(cell)] and self._gain(*stacks):
@@ -295,7 +295,7 @@ class _Growing:
         return bool(taken)
 
     def _open_chests(self) -> bool:
-        """Empty the chests that hands could reach; return whether there were any."""
+        """Empty the chests that hands could reach; return whether any chest was emptied."""
         taken = []
         for place, stacks in self._chests.items():
             if self._touch.reaches(place) and self._gain(*stacks):
@@ -305,7 +305,7 @@ class _Growing:
         return bool(taken)
 
     def _hunt(self) -> bool:
-        """Hunt the mobs that hands could reach; return whether there were any."""
+        """Hunt the mobs that hands could reach; return whether any mob was hunted."""
         in_reach = []
         for mob in self._mobs.values():
             places = self._arena.places(mob_cells(mob))
@@ -318,7 +318,7 @@ class _Growing:
         return bool(hunted)
 
     def _dig(self) -> bool:
-        """Dig the natural blocks that hands could reach with a fit tool; return whether there were any."""
+        """Dig the natural blocks that hands could reach with a fit tool; return whether any block was dug."""
         dug = False
         for code, places in list(self._natural.items()):
             block = BLOCKS[code]
@@ -342,7 +342,7 @@ class _Growing:
             self._gained[block.drop] += len(places)
 
     def _spare(self) -> dict[int, NDArray[np.intp]]:
-        """Take the blocks that may not be removed out of the natural blocks; return them as code -> places."""
+        """Take the spared blocks out of the natural blocks; return code -> places of the spared blocks."""
         spared = {}
         spared_places = np.array(self._arena.places(self._restraint.spared), np.intp)
         for code, places in self._natural.items():
@@ -353,7 +353,7 @@ class _Growing:
         return spared
 
     def _release_spared(self) -> bool:
-        """Allow spared blocks to be removed once a placed block could count in their stead; return whether it could."""
+        """Allow spared blocks to be removed once a placed block could replace them; return whether this is new."""
         restraint = self._restraint
         if not self._spared or not most_of_block(self._most, restraint.unless):
             return False
@@ -366,7 +366,7 @@ class _Growing:
         return True
 
     def _open_doors(self) -> bool:
-        """Open the doors whose devices could be on; return whether there were any."""
+        """Open the doors whose devices could be on; return whether any door was opened."""
         opened = [door for door in self._doors if self._opens(door)]
         for door in opened:
             self._open[self._arena.places(door.cells)] = 255
@@ -374,7 +374,7 @@ class _Growing:
         return bool(opened)
 
     def _opens(self, door: Door) -> bool:
-        """Return whether the devices of a door, or a device placed beside it, could open the door."""
+        """Return whether the devices of a door, or a device placed beside the door, could open the door."""
         can_be_on = [self._turns_on(place) for place in self._arena.places(door.needs)]
         is_enough = all(can_be_on) or door.mode == "any"
         if any(can_be_on) and is_enough:
@@ -397,9 +397,9 @@ class _Growing:
         return self._touch.reaches(place)
 
     def _open_by_hand(self) -> bool:
-        """Open the doors without a wire that hands could reach; return whether there were any.
+        """Open the doors without a wire that hands could reach; return whether any door was opened.
 
-        A door opens with all adjoining door blocks above and below, even if these belong to a wired door.
+        A door opens together with all adjoining door blocks above and below, even if these belong to a wired door.
         """
         opened = {place for place in self._handled if self._touch.reaches(place)}
         up = self._arena.space.up

@@ -41,7 +41,7 @@ _RISEN: Final = np.uint8(4 * FLIGHT + 1)
 _SIDE: Final = np.uint8(4)
 """Flight that one cell sideways costs."""
 _FRESH: Final = _STANDING - _SIDE
-"""Least remaining flight of a body that overhangs an edge: the body has flown one cell since it stood."""
+"""Least remaining flight of a body that overhangs an edge, because the body has flown one cell sideways."""
 _OVERHUNG: Final = _RISEN - _SIDE
 """Remaining flight after a jump from one cell beyond an edge."""
 _FALL: Final = np.uint8(2)
@@ -107,7 +107,7 @@ class Space:
         return map(self.cell, np.flatnonzero(flat).tolist())
 
     def mask(self, cells: Iterable[Cell]) -> Bytes:
-        """Return the flat mask of those of some cells that lie in the arena."""
+        """Return the flat mask of the given cells, without cells outside the arena."""
         flat = np.zeros(self.length, np.uint8)
         flat[[self.at(cell) for cell in cells if self.holds(cell)]] = 255
         return flat
@@ -166,7 +166,7 @@ class Flood:
         for placed in range(placements):
             below = self._ways[placed]
             raised = (below > 0) * above_fillable
-            # If one block more gives no new cell to stand in, further blocks lead nowhere.
+            # If a further block gives no new cell to stand in, no number of blocks does.
             is_settled = before is not None and np.array_equal(raised, before)
             if is_settled or not (raised & ~stand).any():
                 del self._ways[placed + 1 :]
@@ -195,7 +195,7 @@ class _Spread:
         self._fall = fall
         self._south = space.south
         self._east = space.east
-        # Cells whose neighbours to the east, south and south-east are free, too: a body may cross them diagonally.
+        # Cells that are free together with their neighbours to the east, south and south-east.
         self._square = fall.copy()
         for by in (space.east, space.south, space.south + space.east):
             self._square[:-by] &= fall[by:]
@@ -204,7 +204,7 @@ class _Spread:
         """Grow ``ways``, the remaining flight in each cell, to its fixpoint in place.
 
         Args:
-            stand: mask of the cells in which a body stands if it gets there.
+            stand: mask of the cells in which a body can stand.
         """
         up = self._up
         south = self._south
@@ -212,7 +212,7 @@ class _Spread:
         room = self._room
         fall = self._fall
 
-        # Flight after a start: standing in a cell, rising from it by one level, or rising from beside it.
+        # Flight after a start: standing in a cell, rising from this cell by one level, or rising from a cell beside it.
         room_above = room[up:]
         standing = stand & _STANDING
         risen = stand[:-up] & room_above & _RISEN
@@ -236,7 +236,7 @@ class _Spread:
             self._cross(new, left, south + east, 0)
             self._cross(new, left, south - east, east)
 
-            # Fall by one level. A flight above the take-off is odd; it gains 1 only, which makes it even.
+            # Fall by one level. An odd number is a flight above the take-off, which gains only 1 and becomes even.
             fallen = np.minimum(new, _MAX_DISTANCE)
             fallen += (_FALL - (fallen & 1)) * (fallen > 0)
             lower = new[:-up]
@@ -246,7 +246,7 @@ class _Spread:
             np.copyto(ways, new)
 
     def _find_beside(self, stand: Bytes) -> Bytes:
-        """Return the mask of the 8 neighbours of cells to stand in; a body that overhangs an edge can jump there."""
+        """Return the mask of the 8 neighbours of cells to stand in, where a body may overhang the edge and jump."""
         beside = np.zeros_like(stand)
         south = self._south
         east = self._east
@@ -265,7 +265,7 @@ class _Spread:
         """
         length = len(new) - by - first
         square = self._square[:length]
-        near = slice(first, first + length)
-        far = slice(first + by, first + by + length)
-        np.maximum(new[far], left[near] & square, out=new[far])
-        np.maximum(new[near], left[far] & square, out=new[near])
+        north = slice(first, first + length)
+        south = slice(first + by, first + by + length)
+        np.maximum(new[south], left[north] & square, out=new[south])
+        np.maximum(new[north], left[south] & square, out=new[north])

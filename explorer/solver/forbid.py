@@ -28,7 +28,7 @@ from explorer.milestones import (
     bare,
 )
 from explorer.rules.blocks import AIR, BLOCKS
-from explorer.scene import Cell, offset_to
+from explorer.scene import Cell, move_by, offset_to
 from explorer.solver.closure import Arena, Closure, Restraint
 from explorer.solver.places import CORNER, REST, box_of, counted_cells, mobs_of, where_holds
 from explorer.solver.stock import ANY, has_block, most_of_block
@@ -51,7 +51,7 @@ def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
 
 
 def restraint(arena: Arena, milestone: Milestone) -> Restraint | None:
-    """Return the restraint that every play without a milestone obeys, or None if its rules imply no restraint."""
+    """Return the restraint that every play without a milestone obeys, or None if the rules imply no restraint."""
     # A play may make each of several rules hold, as long as not all of them hold at once.
     if len(milestone.rules) != 1:
         return None
@@ -96,7 +96,7 @@ def _forbid_box(arena: Arena, rule: InsideBox) -> Restraint | None:
     grounded[y, z, x] = ground | (floor <= 0)
 
     inside = arena.space.flat(whole) & ~arena.lasting
-    # A plate may lie on a door inside the box; then a step that opens the door may end below the box.
+    # If a plate lies on a door inside the box, a step that opens the door may end below the box.
     above_doors = {place + arena.space.up for place in arena.leaves}
     if any(inside[place] for place in above_doors - arena.leaves):
         return None
@@ -108,9 +108,10 @@ def _find_whole_cells(rule: InsideBox, spawn: Cell) -> tuple[Cell, Cell]:
 
     If no cell does, the lowest exceeds the highest along an axis.
     """
-    low = [math.ceil(bound + half) + origin for bound, half, origin in zip(rule.min, CORNER, spawn, strict=True)]
-    high = [math.floor(bound - rest) + origin for bound, rest, origin in zip(rule.max, REST, spawn, strict=True)]
-    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
+    # The bounds are relative to the middle of the base of the spawn's cell.
+    low_x, low_y, low_z = (math.ceil(bound + half) for bound, half in zip(rule.min, CORNER, strict=True))
+    high_x, high_y, high_z = (math.floor(bound - rest) for bound, rest in zip(rule.max, REST, strict=True))
+    return move_by(spawn, (low_x, low_y, low_z)), move_by(spawn, (high_x, high_y, high_z))
 
 
 def _forbid_laying(arena: Arena, rule: AtLeast) -> Restraint | None:
@@ -128,7 +129,7 @@ def _forbid_laying(arena: Arena, rule: AtLeast) -> Restraint | None:
 
 
 def _forbid_removing(arena: Arena, rule: AtMost) -> Restraint | None:
-    """Keep all counted blocks or mobs in a box; return None unless removing any one of them achieves the rule."""
+    """Keep all counted blocks or mobs in a box; return None if removing a single one does not achieve the rule."""
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return Restraint(spared_mobs=frozenset(mobs)) if len(mobs) == rule.max_count + 1 else None
@@ -189,8 +190,9 @@ def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
     if least > rule.max_count:
         return False
 
-    # The count exceeds the maximum at the start, or blocks could be added until it does.
+    # The count exceeds the maximum at the start, or could exceed it after blocks are added.
     name = bare(rule.object)
     if len(held) > rule.max_count or name == _AIR:
         return True
-    return most_of_block(closure.most, name) > 0 and closure.placeable(box_of(arena, rule)) > 0
+    has_block_to_add = most_of_block(closure.most, name) > 0
+    return has_block_to_add and closure.placeable(box_of(arena, rule)) > 0

@@ -112,7 +112,7 @@ def find_sources(arena: Arena, item: str) -> Iterator[Cell]:
 def list_cells(arena: Arena, rule: Rule) -> Iterable[Cell]:
     """Return the cells to which a rule refers; if the body must enter a box, return the free cells of the box.
 
-    If a rule counts blocks or mobs and its box holds none at the start, return all cells of the box.
+    If a rule counts blocks or mobs but the box holds nothing to count at the start, return all cells of the box.
     """
     match rule:
         case InventoryHas():

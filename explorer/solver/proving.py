@@ -1,4 +1,4 @@
-"""Prove which milestones are necessary for the goal, and which milestones must come before which others."""
+"""Prove which milestones are necessary for the goal, and which milestones need which other milestones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Proven:
         everything: the closure without a restraint.
         possible: milestones that could be achieved.
         without: milestone other than the goal -> milestones that could be achieved without this milestone.
-        free: milestones whose rules imply no restraint, so that no other milestone is proven to need them.
+        free: milestones whose rules imply no restraint, so that nothing proves that another milestone needs them.
         states: number of states that all closures together visited.
     """
 

@@ -25,7 +25,7 @@ class GoTo:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Use a lever, button or wooden door from the nearest cell from which the crosshair reaches it."""
+    """Use a lever, button or wooden door from the nearest cell in which the crosshair reaches the target."""
 
     cell: Cell
 
@@ -76,7 +76,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlaceBeside:
-    """Place a lever or button beside an iron door, and use it unless the door is already open.
+    """Place a lever or button beside an iron door; if the door does not open, use the lever or button.
 
     Attributes:
         door: the door's name in a wire of the scene, or one of its cells.

@@ -34,7 +34,7 @@ def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> d
     Args:
         gained: item -> upper bound of how many are found, dug and hunted.
         table: whether a crafting table of the scene could be in reach.
-        caps: item -> greatest count at any time, if the closure forbids a milestone.
+        caps: item -> greatest count at any time, in plays that never achieve a milestone.
     """
     most = _bound_counts(gained, table, caps)
     if "crafting_table" in most and not table:
@@ -46,7 +46,7 @@ def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> d
 def _bound_counts(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
     """Return the fixpoint of crafting with the gained items; see :func:`bounds`.
 
-    If there is no fixpoint after all rounds, every bound is :data:`ANY`.
+    If the counts have no fixpoint after all rounds, every bound is :data:`ANY`.
     """
     base: Counter[str] = Counter()
     for name, count in gained.items():
@@ -60,7 +60,8 @@ def _bound_counts(gained: Mapping[str, int], table: bool, caps: Mapping[str, int
             lacks_table = recipe.table and not table
             if lacks_table or recipe.count > caps.get(recipe.makes, ANY):
                 continue
-            if times := _bound_times(recipe, total, caps):
+            times = _bound_times(recipe, total, caps)
+            if times:
                 counts[recipe.makes] += recipe.count * times
 
         grown = {name for name, count in counts.items() if count > total[name]}
@@ -123,7 +124,7 @@ def has_block(total: Mapping[str, int]) -> bool:
 
 
 def has_handle(total: Mapping[str, int]) -> bool:
-    """Return whether there could be a device or plate that opens an iron door when it is placed beside the door."""
+    """Return whether any item could be placed as a device or plate, which opens an iron door beside it."""
     return any(count for name, count in total.items() if is_handle(name))
 
 

@@ -49,7 +49,7 @@ class Touch:
     def update(self, feet: Bytes, open_: Bytes) -> None:
         """Set the mask of the cells where feet could be, and the mask ``open_`` of the cells that are not solid.
 
-        An eye is in the cell above the feet, or one higher during a jump or fall.
+        An eye is in the cell above the feet, or, during a jump or fall, two cells above the feet.
         """
         up = self._space.up
         head = np.zeros_like(feet)
@@ -105,7 +105,7 @@ class Touch:
         return eyes
 
     def _join(self, target: int) -> NDArray[np.intp]:
-        """Return the places near enough to a target that free cells connect with the target within its box."""
+        """Return the places that are near enough to a target and connected with the target by free cells of its box."""
         x, y, z = self._space.cell(target)
         width, height, depth = self._space.size
         ys = _NEARBY[0] + y

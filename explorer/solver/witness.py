@@ -191,7 +191,7 @@ class _Carrier:
             raise _Failure(result.reason)
 
     def _hold(self, name: str) -> None:
-        """Take an item of the inventory in hand, unless it is in hand already."""
+        """Take an item of the inventory in hand, unless the hand holds the item already."""
         if not self._now.inventory.get(name):
             raise _Failure(f"no {name} in the inventory")
         if self._now.held != name:
@@ -243,7 +243,7 @@ class _Carrier:
             raise _Failure("missed")
 
     def _turn(self, quarter_turns: int) -> None:
-        """Turn to the right by some quarter turns; for three of them, turn left once."""
+        """Turn to the right by some quarter turns; instead of three quarter turns, turn left once."""
         if quarter_turns == 3:
             self._act(Primitive.TURN_LEFT)
         else:
@@ -314,7 +314,7 @@ class _Carrier:
         return None
 
     def _hit_from(self, cell: Cell, mob: Mob, targets: Iterable[Cell]) -> Pose | None:
-        """Return the pose in a cell that aims at one of some targets and hits a mob, or None."""
+        """Return the pose in a cell that aims at one of ``targets`` and hits a mob, or None."""
         for target in targets:
             pose = self._aim_at(cell, target)
             if pose and mob_hit(_copy_with_pose(self._state, pose)) == mob:
@@ -326,12 +326,12 @@ class _Carrier:
         return tuple((x, y, z) for y, z, x in np.argwhere(tables).tolist())
 
     def _reaches_table(self, cell: Cell, tables: Iterable[Cell]) -> bool:
-        """Return whether a body in a cell can craft at one of some tables."""
+        """Return whether a body in a cell can craft at one of ``tables``."""
         touches_table = any(self._touch_from(cell, table) for table in tables)
         return touches_table and table_in_reach(_copy_with_pose(self._state, Pose(cell)))
 
     def _place(self, targets: tuple[Cell, ...]) -> Cell:
-        """Place the held block into one of some cells; return the cell that was filled."""
+        """Place the held block into one of ``targets``; return the cell that the block fills."""
         free = tuple(cell for cell in targets if REPLACEABLE[self._state.block(cell)])
         if not free:
             raise _Failure("something is in the way")
@@ -354,7 +354,7 @@ def _copy_with_pose(state: Still, pose: Pose) -> Still:
 
 
 def _find_standpoints(cells: Iterable[Cell]) -> Box:
-    """Return the box of all cells from which a body can aim at any of some cells."""
+    """Return the smallest box of cells that contains all cells from which a body can aim at any of ``cells``."""
     xs, ys, zs = zip(*cells, strict=True)
     margin = (MAX_AIM, MAX_AIM, MAX_AIM)
     least = offset_to(margin, (min(xs), min(ys), min(zs)))

@@ -1,7 +1,7 @@
 """A body that walks, jumps and falls among full cells, tick by tick, with vanilla's constants (1.16.5).
 
-A second has 20 ticks. The constants come from ``LivingEntity.travel`` and ``Entity.move`` of the game; prismarine-physics
-implements the same. Any keys may be held at any tick, so the body can reach every place that a player can reach.
+A second has 20 ticks. The constants come from ``LivingEntity.travel`` and ``Entity.move`` of the game, as they are also
+implemented in prismarine-physics. Any keys may be held at any tick, so the body can reach all that a player can reach.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Solids:
         self.deadly = DEADLY in self.cells
 
     def at(self, x: int, y: int, z: int) -> int:
-        """Return the index in ``cells`` of a cell, which may lie in the border, one cell outside the arena."""
+        """Return the index in ``cells`` of a cell of the arena or of its border."""
         return (y + 1) * self.layer + (z + 1) * self.across + x + 1
 
     def put(self, cell: Cell, code: int) -> None:
@@ -89,7 +89,7 @@ class Solids:
 
 
 @lru_cache(maxsize=1024)
-def _find_direction(yaw: float) -> tuple[float, float]:
+def _compute_sine_cosine(yaw: float) -> tuple[float, float]:
     """Return the sine and the cosine of a yaw in degrees."""
     return sin(radians(yaw)), cos(radians(yaw))
 
@@ -163,12 +163,13 @@ class Body:
         self.vx = vx * slip
         self.vy = (vy - GRAVITY) * FALL_DRAG
         self.vz = vz * slip
-        if self.solids.deadly and not self.burnt and DEADLY in self._read_box():
+        may_burn = self.solids.deadly and not self.burnt
+        if may_burn and DEADLY in self._read_box():
             self.burnt = True
 
     def _push(self, keys: int, yaw: float, vx: float, vy: float, vz: float) -> tuple[float, float, float]:
         """Return the velocity x, y, z after the push of the keys."""
-        sine, cosine = _find_direction(yaw)
+        sine, cosine = _compute_sine_cosine(yaw)
         sprinting = keys & SPRINTING and keys & FORWARD
         push = (GROUND_PUSH if self.on_ground else AIR_PUSH) * (SPRINT if sprinting else 1)
         if keys & JUMPING and self.on_ground:

@@ -31,7 +31,7 @@ from explorer.worlds.body import (
 MAX_TICKS: Final = 60
 """Ticks after which a move or jump is given up; a fall has no limit."""
 NEAR: Final = 0.18
-"""Greatest distance in metres from the middle of a cell at which a body may rest; only this cell supports it then."""
+"""Greatest distance in metres from the middle of a cell at which a body may rest: only this cell supports it then."""
 CREEP: Final = 0.16
 """Greatest speed in metres per tick towards a drop, because a body cannot brake in the air."""
 SLOW: Final = 0.03
@@ -43,16 +43,17 @@ _KEYS: Final = {
     Primitive.RIGHT: (RIGHT, LEFT),
     Primitive.JUMP: (FORWARD, BACK),
 }
-"""Move -> the key that pushes towards its end, and the key that pushes back."""
+"""Move -> the key that pushes towards the end of the move, and the key that pushes back."""
 
 
 def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
     """Move a body along the way of a move, and return whether the body rests at its end.
 
-    If the body fails to get there in :data:`MAX_TICKS` ticks, it is put back to the cell where the move began.
+    If the body does not rest there after :data:`MAX_TICKS` ticks, put the body back where the move began.
     """
     dx, _, dz = find_heading(pose, primitive)
     key_on, key_back = _KEYS[primitive]
+    keys_by_push = {0: 0, 1: key_on, -1: key_back}
     yaw = 90.0 * pose.facing
     x, floor, z = way.cell
     # Positions and speeds are measured along the direction of the move.
@@ -64,10 +65,7 @@ def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
         here = body.x * dx + body.z * dz
         speed = body.vx * dx + body.vz * dz
         push = _choose_push(body, end - here, speed, floor, drop)
-        if push == 0:
-            keys = 0
-        else:
-            keys = key_on if push > 0 else key_back
+        keys = keys_by_push[push]
         if tick == 0 and primitive is Primitive.JUMP:
             keys = key_on | JUMPING | (SPRINTING if way.kind == "over" else 0)
         body.tick(keys, yaw)
@@ -119,8 +117,9 @@ def _choose_push(body: Body, left: float, speed: float, floor: int, drop: bool) 
     """
     grounded = body.on_ground
     push = INPUT * (GROUND_PUSH if grounded else AIR_PUSH)
-    if grounded and drop and body.y > floor:
-        # Creep to the edge with the strongest push that stays below the limit.
+    is_before_drop = drop and body.y > floor
+    if grounded and is_before_drop:
+        # Creep to the edge with the strongest push that keeps the speed within the limit.
         return max((-1, 0, 1), key=lambda key: (speed + key * push <= CREEP, key))
     # Metres that the body coasts for each metre per tick of its speed; on the ground, a geometric series.
     coast = 1 / (1 - GROUND_SLIP) if grounded else _measure_glide(body.y - floor, body.vy)
@@ -149,6 +148,8 @@ def _rests(body: Body, cell: Cell) -> bool:
     x, y, z = cell
     if not body.on_ground or body.y != y:
         return False
-    if abs(body.x - x - 0.5) > NEAR or abs(body.z - z - 0.5) > NEAR:
+    off_x = body.x - x - 0.5
+    off_z = body.z - z - 0.5
+    if max(abs(off_x), abs(off_z)) > NEAR:
         return False
     return abs(body.vx) <= SLOW and abs(body.vz) <= SLOW

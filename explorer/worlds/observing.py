@@ -1,8 +1,8 @@
-"""What an agent has seen of a scene: blocks as they were when last in view, and the things among them.
+"""What an agent has seen of a scene: blocks as they were when last in view, and the things among the blocks.
 
 A world tells an :class:`Observer` what changes (:meth:`~Observer.follow`) and where the body stands after a step
-(:meth:`~Observer.look`). The agent learns of a change when it sees it; it always knows what it placed itself.
-:meth:`~Observer.limit_to_sight` then says which changes of the step it saw happen.
+(:meth:`~Observer.look`). The agent learns of a change when the changed cell is in view; the agent always knows the
+blocks that it has placed. After the look, :meth:`~Observer.limit_to_sight` tells which changes of the step it has seen.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LIGHTS: Final = (
     "torch wall_torch soul_torch soul_wall_torch lantern soul_lantern glowstone sea_lantern shroomlight jack_o_lantern"
     " end_rod campfire soul_campfire beacon fire soul_fire lava"
 )
-"""Blocks that let the cells around them be seen in the dark."""
+"""Names of blocks that light the cells around them in the dark."""
 _LIGHTS: Final = np.array([block.name in LIGHTS.split() for block in BLOCKS])
 _OPAQUE: Final = mask(OPAQUE)
 
 
 class Observer:
-    """Eyes and memory of an agent. It has seen nothing before the first :meth:`look`."""
+    """Eyes and memory of an agent, which has seen nothing before the first :meth:`look`."""
 
     def __init__(self, scene: Scene) -> None:
         self._layout = Layout(scene.blocks.shape)
@@ -47,97 +47,107 @@ class Observer:
         self._lit = np.zeros_like(self._opaque) if scene.dark else None
 
         self._things = Things(self._layout)
-        self._felt: list[int] = []
-        self._hit: dict[str, str] = {}
+        # Indices of cells where the agent placed blocks since the last look.
+        self._placed_cells: list[int] = []
+        # For mobs hit in this step: name in the scene -> name that the agent gave.
+        self._hit_mobs: dict[str, str] = {}
         self._pose = scene.spawn
         self._step = 0
         self._spread_light()
 
     @property
     def known(self) -> NDArray[np.uint16]:
-        """Codes as last seen, 0 where nothing was; ``[y, z, x]``, a live read-only view."""
+        """Codes ``[y, z, x]`` as last seen, 0 for cells never seen; read-only, and changes with each look."""
         return self._layout.view_read_only(self._known)
 
     @property
     def seen_at(self) -> NDArray[np.int32]:
-        """Step at which each cell was last in view, -1 for never; ``[y, z, x]``, a live read-only view."""
+        """Step ``[y, z, x]`` in which a cell was last in view, -1 for never; read-only, and changes with each look."""
         return self._layout.view_read_only(self._seen_at)
 
     def follow(self, changes: Iterable[Change]) -> None:
-        """Apply changes to the world; the next :meth:`look` decides which of them the agent sees."""
-        shone = False
-        self._hit = {}
+        """Apply changes to the world; the next :meth:`look` decides which changes the agent sees."""
+        light_changed = False
+        self._hit_mobs = {}
         for change in changes:
             if change.cell is None:
                 continue
             place = self._layout.index(change.cell)
             if change.kind == "block":
-                shone |= bool(_LIGHTS[self._blocks[place]] | _LIGHTS[change.code])
+                light_changed |= bool(_LIGHTS[self._blocks[place]] | _LIGHTS[change.code])
                 self._blocks[place] = change.code
                 self._opaque[place] = _OPAQUE[change.code]
             elif change.kind == "placed":
                 self._things.place(place)
-                self._felt.append(place)
+                self._placed_cells.append(place)
             elif change.kind == "chest":
                 self.empty(change.cell)
             elif change.kind == "mob":
-                self._hit[change.name] = self._things.name_of(change.name)
+                self._hit_mobs[change.name] = self._things.name_of(change.name)
 
-        if shone:
+        if light_changed:
             self._spread_light()
 
     def empty(self, cell: Cell) -> None:
-        """Note that the agent emptied a chest, or found it empty."""
+        """Note that the agent has emptied the chest in a cell, or has found this chest empty."""
         self._things.empty(self._layout.index(cell))
 
     def look(self, pose: Pose, step: int, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob]) -> None:
-        """See what is in view after a step; ``items`` and ``mobs`` are those of the whole world."""
+        """Update the memory with what is in view after a step.
+
+        Args:
+            step: number of the step.
+            items: cell -> stacks, of the whole world.
+            mobs: all mobs of the world.
+        """
         self._pose = pose
         self._step = step
-        seen = see(self._opaque, self._layout, pose, self._lit)
-        places = np.append(seen, np.array(self._felt, np.intp))
-        self._felt.clear()
+        in_view = see(self._opaque, self._layout, pose, self._lit)
+        places = np.append(in_view, np.array(self._placed_cells, np.intp))
+        self._placed_cells.clear()
         seen_at = self._seen_at
         seen_at[places] = step
 
-        differ = np.unique(places[self._blocks[places] != self._known[places]])
-        if len(differ):
-            before = self._known[differ]
-            now = self._blocks[differ]
-            self._known[differ] = now
-            self._notice(differ, before, now)
+        changed = np.unique(places[self._blocks[places] != self._known[places]])
+        if len(changed):
+            before = self._known[changed]
+            now = self._blocks[changed]
+            self._known[changed] = now
+            self._notice(changed, before, now)
         self._things.meet(items, mobs, lambda place: bool(seen_at[place] == step))
 
     def limit_to_sight(self, happened: StepResult) -> StepResult:
-        """Return what the agent notices of a step, after the :meth:`look` that ends it.
+        """Return the part of a step that the agent notices; call :meth:`look` first.
 
-        It notices changes of what it carries, and changes of cells in sight that were not undone in the same step. The
-        timer of a door cannot be seen. A mob has the agent's own name: the scene's tells how many there are.
+        The agent notices changes of what it carries, and changes of cells in sight that were not undone in the same
+        step. The timer of a door cannot be seen. Mobs have the names that the agent gave them, because the names in the
+        scene would tell how many mobs there are.
         """
         return replace(happened, changes=tuple(self._filter_noticed(happened.changes)))
 
     def _filter_noticed(self, changes: Iterable[Change]) -> Iterator[Change]:
+        """Yield the changes that the agent notices."""
         for change in changes:
             if change.kind == "timer":
                 continue
             if change.cell is not None:
                 place = self._layout.index(change.cell)
-                undone = change.kind == "block" and change.code != self._known[place]
-                if undone or self._seen_at[place] != self._step:
+                is_undone = change.kind == "block" and change.code != self._known[place]
+                if is_undone or self._seen_at[place] != self._step:
                     continue
             if change.kind == "mob":
-                yield replace(change, name=self._hit[change.name])
+                yield replace(change, name=self._hit_mobs[change.name])
             else:
                 yield change
 
     def things(self) -> tuple[Thing, ...]:
-        """Return the things seen, in order of first sight."""
+        """Return the things that the agent has seen, in order of first sight."""
         return self._things.list_things(self._known, self._seen_at, self._step, self._pose.cell)
 
     def offers(self, inventory: Mapping[str, int]) -> tuple[Offer, ...]:
-        """Return the recipes that use something seen or held (:func:`explorer.worlds.offers.offers`).
+        """Return the recipes that use items seen or held (:func:`explorer.worlds.offers.offers`).
 
-        A table is in reach if the agent knows it, and nothing that it knows is in between.
+        A table counts as in reach if the agent knows the table and knows no block between itself and the table.
         """
         return offers(inventory, self._things.materials, self._has_table)
 
@@ -150,14 +160,18 @@ class Observer:
         return any(can_touch(known, offset_to(here, table)) for table in tables)
 
     def _notice(self, places: NDArray[np.intp], before: NDArray[np.uint16], now: NDArray[np.uint16]) -> None:
-        """Tell :class:`Things` what changed, the nearest first."""
-        matter = np.flatnonzero(JOINING[before] | JOINING[now])
-        near = self._layout.square_distances(places[matter], self._layout.index(self._pose.cell))
-        for i in matter[np.argsort(near, kind="stable")].tolist():
+        """Tell :class:`Things` which cells changed, in order of distance from the body, the nearest cell first.
+
+        Args:
+            before, now: old and new code of each cell.
+        """
+        relevant = np.flatnonzero(JOINING[before] | JOINING[now])
+        distances = self._layout.square_distances(places[relevant], self._layout.index(self._pose.cell))
+        for i in relevant[np.argsort(distances, kind="stable")].tolist():
             self._things.notice(int(places[i]), int(before[i]), int(now[i]))
 
     def _spread_light(self) -> None:
-        """Light a dark scene anew."""
+        """Compute anew which cells are lit, if the scene is dark."""
         if self._lit is not None:
             blocks = self._layout.inner(self._blocks)
             self._layout.inner(self._lit)[:] = light(_LIGHTS[blocks])

@@ -1,12 +1,12 @@
-"""Line of sight from a table: at a lattice pose the eye has a fixed offset, so each ray crosses fixed cells.
+"""Compute lines of sight from a table: at a lattice pose, the eye has a fixed offset, so each ray crosses fixed cells.
 
-A ray ends at the first opaque cell or after :data:`RANGE` metres; every cell that it touches is seen, air included.
-Each pitch has about 3,700 rays. They are chosen so that, in the open, each face turned to the eye within range and
-:data:`WIDTH` x :data:`HEIGHT` degrees is entered by :data:`RAYS` rays or by one to its middle. Of the cells that have
-the middle of a face in sight, they miss 2 in 100 among scattered blocks and 5 in 100 among dense ones.
+A ray ends at the first opaque cell or after :data:`RANGE` metres; every cell that a ray touches is seen, air included.
+Each pitch has about 3,700 rays. Consider each face that is turned to the eye, within range and within :data:`WIDTH` x
+:data:`HEIGHT` degrees. In the open, :data:`RAYS` rays enter this face, or a ray to its middle does. Of the cells that
+have the middle of a face in sight, the rays miss 2 in 100 among scattered blocks, and 5 in 100 among dense blocks.
 
-Rays that start with the same cells share them: the table is a forest of 46,000 cells in depth-first order, so all cells
-behind a cell form one run. The other facings rotate the same table.
+Rays that start with the same cells share these cells. So the table is a forest of 46,000 cells in depth-first order, in
+which all cells behind a cell form one run. The table for one facing, rotated, serves the other facings.
 """
 
 from __future__ import annotations
@@ -28,30 +28,37 @@ WIDTH: Final = 100
 HEIGHT: Final = 84
 """Degrees between the upper and the lower edge of the field of view."""
 RAYS: Final = 3
-"""Rays that enter a face in the open; more rays would see more through gaps, but take longer."""
+"""Number of rays that enter each face in the open; more rays would see more through gaps, but take longer."""
 LIT: Final = 3
-"""In the dark, cells whose middle is within this many metres of the eye are seen without a light."""
+"""Distance in metres from the eye within which the middles of cells are seen in the dark without a light."""
 LIGHT: Final = 6
-"""A light block lights the cells whose middle is within this many metres of its own."""
+"""Distance in metres from the middle of a light block within which the middles of cells are lit."""
 _EYE: Final = np.array([0.5, EYE_HEIGHT, 0.5])
+"""Offset in metres from the lowest corner of the feet's cell to the eye."""
 _HEAD: Final = np.array([0, math.floor(EYE_HEIGHT), 0])
+"""Offset from the feet's cell to the cell of the eye."""
 _FELT: Final = ((0, 0, 0), (0, -1, 0))
-"""Cells that a body knows by touch: the cell of its feet and the one below."""
+"""Offsets of the cells that a body knows by touch: the cell of the feet and the cell below."""
 _REACH: Final = RANGE + 2
+"""Greatest offset of a cell in a table, along each axis."""
 _SPAN: Final = 2 * _REACH + 1
+"""Number of offsets along an axis."""
 _NO_FACE: Final = 3 * _SPAN**3
-"""Stands for no face among the numbers of faces."""
+"""Number that stands for "no face"; the numbers of faces are smaller."""
 _ASIDE: Final = 0.03
+"""Metres by which rays to the tops and bottoms of cells aim beside the middle."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """The cells that the rays of a facing and pitch touch, as a forest in depth-first order.
 
+    A cell occurs once for each different sequence of cells that leads to it from the eye.
+
     Attributes:
-        cells: offsets x, y, z from the feet's cell, int ``(n, 3)``. A cell occurs once for each way to it.
-        ends: index after the last cell that is reached through this one, ``(n,)``.
-        near: whether the cell is within :data:`LIT` of the eye, ``(n,)``.
+        cells: offsets x, y, z of each cell from the feet's cell, int ``(n, 3)``.
+        ends: for each cell, the index after the last cell that rays reach through this cell, ``(n,)``.
+        near: whether each cell is within :data:`LIT` of the eye, ``(n,)``.
     """
 
     cells: NDArray[np.int64]
@@ -60,9 +67,15 @@ class Table:
 
 
 class Layout:
-    """The order of an arena's cells in a flat array, with a border of one cell around it and a margin at both ends.
+    """The order of an arena's cells in a flat array.
 
-    No offset of a :class:`Table` leaves the array, and no ray leaves the arena without crossing the border.
+    Around the arena is a border of one cell, and the array has a margin at both ends. So no offset of a :class:`Table`
+    leaves the array, and no ray leaves the arena without crossing the border.
+
+    Attributes:
+        shape: cells of the arena along y, z and x.
+        strides: differences between the indices of neighbours along x, y and z.
+        size: length of the flat array.
     """
 
     def __init__(self, shape: tuple[int, int, int]) -> None:
@@ -73,6 +86,7 @@ class Layout:
         self.strides = (1, depth * width, width)
         self._margin = _REACH * sum(self.strides)
         self.size = math.prod(self._padded) + 2 * self._margin
+        # (facing, pitch) -> smallest offset, and all offsets relative to the smallest.
         self._tables: dict[tuple[int, int], tuple[int, NDArray[np.intp]]] = {}
 
     def index(self, cell: Cell) -> int:
@@ -88,28 +102,29 @@ class Layout:
         return x - 1, y - 1, z - 1
 
     def square_distances(self, places: NDArray[np.int64], to: int) -> NDArray[np.int64]:
-        """Return the squared distances of some cells from one cell."""
+        """Return the squared distances of some cells from the cell ``to``; all cells are indices."""
         y, rest = np.divmod(places - self._margin, self.strides[1])
         z, x = np.divmod(rest, self.strides[2])
         at_x, at_y, at_z = self.cell(to)
+        # The border shifts the coordinates of ``places`` by 1.
         squares: NDArray[np.int64] = (x - (at_x + 1)) ** 2
         squares += (y - (at_y + 1)) ** 2
         squares += (z - (at_z + 1)) ** 2
         return squares
 
     def inner(self, flat: NDArray[Any]) -> NDArray[Any]:
-        """Return the arena within a flat array as a view ``[y, z, x]``."""
+        """Return the arena within a flat array as a numpy view ``[y, z, x]``."""
         padded = flat[self._margin : -self._margin].reshape(self._padded)
         return padded[1:-1, 1:-1, 1:-1]
 
     def view_read_only(self, flat: NDArray[Any]) -> NDArray[Any]:
-        """Return the arena within a flat array as a read-only view ``[y, z, x]``."""
+        """Return the arena within a flat array as a read-only numpy view ``[y, z, x]``."""
         view = self.inner(flat)
         view.flags.writeable = False
         return view
 
     def table(self, facing: int, pitch: int) -> tuple[int, NDArray[np.intp]]:
-        """Return the smallest offset of a table's cells in a flat array, and all offsets relative to it."""
+        """Return the smallest offset of a table's cells in a flat array, and all offsets relative to the smallest."""
         if (facing, pitch) not in self._tables:
             cells = table(facing, pitch).cells
             offsets = (cells @ np.array(self.strides)).astype(np.intp)
@@ -124,14 +139,14 @@ def see(
     """Return the indices of the cells in view, unordered and with repetitions.
 
     Args:
-        opaque: flat; the border is opaque.
-        lit: flat; cells within :data:`LIGHT` of a light. None: everything is lit.
+        opaque: flat mask of the opaque cells; the border must be opaque.
+        lit: flat mask of the cells within :data:`LIGHT` of a light; None if everything is lit.
     """
     forest = table(pose.facing, pose.pitch)
     least, offsets = layout.table(pose.facing, pose.pitch)
     start = layout.index(pose.cell) + least
     bars = opaque[start:].take(offsets, mode="clip")
-    # A cell is hidden if an earlier opaque cell ends after it; runs are either nested or disjoint.
+    # An opaque cell hides all cells up to the end of its run. Runs are either nested or disjoint.
     hidden_to = np.maximum.accumulate(forest.ends * bars)
     numbers = _count_up(len(bars))
     seen = np.empty(len(bars), dtype=np.bool_)
@@ -143,7 +158,7 @@ def see(
 
 
 def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which cells are within :data:`LIGHT` of a source; both ``[y, z, x]``."""
+    """Return a mask ``[y, z, x]`` of the cells within :data:`LIGHT` of a light; ``sources`` is the mask of lights."""
     lit = np.zeros_like(sources)
     height, depth, width = sources.shape
     ys, zs, xs = np.ogrid[:height, :depth, :width]
@@ -155,7 +170,10 @@ def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 @cache
 def rays(pitch: int) -> NDArray[np.float64]:
-    """Return the directions of the rays to the south, unit vectors ``(rays, 3)``; none passes through a cell's edge."""
+    """Return the directions of the rays for a view to the south, as unit vectors ``(rays, 3)``.
+
+    No ray passes through an edge of a cell.
+    """
     directions, faces = _aim_at_faces(pitch)
     entered = _number_faces(*_march_rays(directions))
     wanted = _number_faces(*faces)
@@ -166,6 +184,7 @@ def rays(pitch: int) -> NDArray[np.float64]:
 def table(facing: int, pitch: int) -> Table:
     """Return the table of a facing and a pitch."""
     if facing:
+        # Rotate the table of the previous facing by a quarter turn.
         before = table(facing - 1, pitch)
         x, y, z = before.cells.T
         return Table(np.stack([-z, y, x], axis=1), before.ends, before.near)
@@ -175,11 +194,17 @@ def table(facing: int, pitch: int) -> Table:
 
 @cache
 def _count_up(count: int) -> NDArray[np.int32]:
+    """Return the numbers from 0 to below ``count``; the array is cached, so do not change it."""
     return np.arange(count, dtype=np.int32)
 
 
 def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return unit vectors from the eye to the middles of the faces turned to it, farthest first, and cells and axes."""
+    """Return the faces in range and in the field of view that are turned to the eye, the farthest face first.
+
+    Returns:
+        Unit vectors from the eye to the middles of the faces, and the faces themselves: the cell of each face, and the
+        axis (0 to 2) perpendicular to the face.
+    """
     angle = math.radians(pitch * PITCH_STEP)
     forward = np.array([0, -math.sin(angle), math.cos(angle)])
     up = np.array([0, math.cos(angle), math.sin(angle)])
@@ -196,7 +221,7 @@ def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int
         along = turned[:, axis]
         middle[:, axis] = along + (along < _HEAD[axis])
         if axis == 1:
-            # Aim off the middle: otherwise the ray passes through edges, and the side it sees is arbitrary.
+            # Aim beside the middle, because a ray through edges would enter an arbitrary one of two cells.
             middle[:, 0] += _ASIDE * np.sign(turned[:, 0])
         vectors.append(middle - _EYE)
         cells.append(turned)
@@ -207,11 +232,11 @@ def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int
 
     length = np.linalg.norm(vector, axis=1)
     ahead = vector @ forward
-    widest = ahead * math.tan(math.radians(WIDTH / 2))
-    highest = ahead * math.tan(math.radians(HEIGHT / 2))
+    max_aside = ahead * math.tan(math.radians(WIDTH / 2))
+    max_up = ahead * math.tan(math.radians(HEIGHT / 2))
     keep = (length <= RANGE) & (ahead > 0)
-    keep &= np.abs(vector[:, 0]) <= widest
-    keep &= np.abs(vector @ up) <= highest
+    keep &= np.abs(vector[:, 0]) <= max_aside
+    keep &= np.abs(vector @ up) <= max_up
 
     farthest_first = np.argsort(-length[keep], kind="stable")
     order = np.flatnonzero(keep)[farthest_first]
@@ -220,33 +245,39 @@ def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int
 
 
 def _march_rays(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells of each ray, ``(rays, steps, 3)``, and the axes of the faces it enters by, -1 after its end."""
+    """Follow each ray from cell to cell until its end.
+
+    Returns:
+        The offsets of the cells of each ray, ``(rays, steps, 3)``; and the axis of the face through which the ray
+        enters each cell, ``(rays, steps)``, which is -1 after the end of the ray.
+    """
     rays = np.arange(len(directions))
     with np.errstate(divide="ignore", invalid="ignore"):
-        across = np.abs(1 / directions)
-        into = _EYE - _HEAD
-        due = np.where(directions > 0, 1 - into, into) * across
-    due = np.where(directions == 0, np.inf, due)
+        # Along a ray, in metres: the spacing of the boundaries of cells, and the next boundary, for each axis.
+        spacing = np.abs(1 / directions)
+        within_cell = _EYE - _HEAD
+        next_boundary = np.where(directions > 0, 1 - within_cell, within_cell) * spacing
+    next_boundary = np.where(directions == 0, np.inf, next_boundary)
     signs = np.sign(directions).astype(np.int64)
 
     cell = np.tile(_HEAD, (len(rays), 1))
     cells = [cell.copy()]
     axes = [np.zeros(len(rays), dtype=np.int64)]
     while True:
-        axis = due.argmin(axis=1)
-        going = due[rays, axis] <= RANGE
-        if not going.any():
+        axis = next_boundary.argmin(axis=1)
+        in_range = next_boundary[rays, axis] <= RANGE
+        if not in_range.any():
             return np.stack(cells, axis=1), np.stack(axes, axis=1)
-        moved = rays[going]
-        crossed = axis[going]
+        moved = rays[in_range]
+        crossed = axis[in_range]
         cell[moved, crossed] += signs[moved, crossed]
-        due[rays, axis] += across[rays, axis]
+        next_boundary[rays, axis] += spacing[rays, axis]
         cells.append(cell.copy())
-        axes.append(np.where(going, axis, -1))
+        axes.append(np.where(in_range, axis, -1))
 
 
 def _number_faces(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a number for each face of each cell; :data:`_NO_FACE` for an axis of -1."""
+    """Return the number of each face, given by a cell and an axis; for an axis of -1, :data:`_NO_FACE`."""
     places = cells + _REACH
     column = places[..., 0] * _SPAN + places[..., 1]
     cell = column * _SPAN + places[..., 2]
@@ -254,7 +285,12 @@ def _number_faces(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[
 
 
 def _choose_rays(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
-    """Return the numbers of rays that together enter all wanted faces; ray i goes to the middle of face i."""
+    """Return the numbers of rays that together enter all wanted faces, each :data:`RAYS` times or by its own ray.
+
+    Args:
+        entered: numbers of the faces that each ray enters, ``(rays, steps)``.
+        wanted: numbers of the faces; ray ``i`` goes to the middle of face ``wanted[i]``.
+    """
     times = np.zeros(_NO_FACE + 1, dtype=np.int32)
     chosen = []
     for ray, face in enumerate(wanted.tolist()):
@@ -265,14 +301,19 @@ def _choose_rays(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[
 
 
 def _build_forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table:
-    """Return the rays' cells as a table; common prefixes of rays occur once."""
+    """Return the cells of rays as a table in which each common prefix of rays occurs once.
+
+    Args:
+        cells: offsets ``(rays, steps, 3)``.
+        touched: whether each cell lies before the end of its ray, ``(rays, steps)``.
+    """
     same_axis = np.zeros_like(cells[..., 0])
     numbers = np.where(touched, _number_faces(cells, same_axis), -1)
     order = np.lexsort(numbers.T[::-1])
     cells = cells[order]
     numbers = numbers[order]
 
-    # A ray branches off at the first cell that differs from the previous ray; those before it are shared.
+    # Rays are sorted by their cells. A ray branches off at the first cell that differs from the previous ray.
     differs = numbers[1:] != numbers[:-1]
     branches_at = np.empty(len(numbers), dtype=np.int64)
     branches_at[0] = 0
@@ -280,7 +321,7 @@ def _build_forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table
     steps = np.arange(numbers.shape[1])
     kept = (steps >= branches_at[:, None]) & (numbers >= 0)
 
-    # A cell's run ends where the next ray branches off at or before it.
+    # The run of a cell ends where the next ray branches off at or before the step of this cell.
     begins = np.concatenate([[0], kept.sum(axis=1).cumsum()])
     ends = np.empty(kept.shape, dtype=np.int32)
     for step in steps:

@@ -1,4 +1,4 @@
-"""A hash of the complete state: two plays that end with the same hash ended in the same state, on any machine."""
+"""Compute a hash of the complete state: equal hashes mean equal states, on any machine."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from explorer.scene import RULES, Cell, Stack, WorldState
 def state_hash(state: WorldState) -> str:
     """Return the sha256 of the canonical bytes of a state, in hexadecimal.
 
-    These are a sorted JSON text of everything but the blocks, then the blocks as little-endian uint16 in array order.
-    Counts of 0 and empty cells of items and chests do not matter.
+    The bytes are a sorted JSON text of everything except the blocks, and then the blocks as little-endian uint16 in
+    array order. Counts of 0 and cells without stacks do not affect the hash.
     """
     pose = state.pose
     content = {
@@ -37,7 +37,7 @@ def state_hash(state: WorldState) -> str:
 
 
 def canonical_stacks(where: Mapping[Cell, tuple[Stack, ...]]) -> list[object]:
-    """Return stacks by cell as sorted JSON-compatible data, without empty cells."""
+    """Return cells and their stacks as sorted JSON-compatible data, without cells that hold no stacks."""
     canonical: list[object] = []
     for cell in sorted(where):
         stacks = [(stack.item, stack.count) for stack in where[cell]]

@@ -1,4 +1,4 @@
-"""The mutable state of the voxel world: the rules read it, and it applies their changes."""
+"""The mutable state of the voxel world, which the rules read and to which their changes are applied."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from explorer.worlds.body import Solids
 class Storage(RuleState):
     """A scene in its present state.
 
-    Blocks are in an array with a byte view for fast reads of single cells, and mirrored for the body.
+    Blocks are in an array with a memory view for fast reads of single cells; ``solids`` mirrors the blocks for
+    the body.
     """
 
     def __init__(self, scene: Scene) -> None:
         self._blocks = np.array(scene.blocks, np.uint16, order="C")
         self._cells = self._blocks.data.cast("B").cast("H")
+        # Read-only copy for frozen states, or None if blocks have changed since the last copy.
         self._copy: NDArray[np.uint16] | None = None
 
         self.solids = Solids(scene.blocks)
@@ -42,18 +44,18 @@ class Storage(RuleState):
         self._width, self._height, self._depth = scene.size
 
     def block(self, cell: Cell) -> int:
-        """Return the code of a cell."""
+        """Return the code of the block in a cell."""
         x, y, z = cell
         if 0 <= x < self._width and 0 <= y < self._height and 0 <= z < self._depth:
             return self._cells[(y * self._depth + z) * self._width + x]
         return OUTSIDE
 
     def do(self, changes: Iterable[Change]) -> None:
-        """Apply changes."""
+        """Apply changes in order."""
         for change in changes:
-            self._do_one(change)
+            self._apply(change)
 
-    def _do_one(self, change: Change) -> None:
+    def _apply(self, change: Change) -> None:
         match change.kind:
             case "block":
                 self._put(_require_cell(change), change.code)
@@ -64,7 +66,7 @@ class Storage(RuleState):
             case "mob":
                 del self._mobs[change.name]
             case "inventory":
-                self._count(change.name, change.count)
+                self._add_to_inventory(change.name, change.count)
             case "hold":
                 self.held = change.name or None
             case "placed":
@@ -94,7 +96,7 @@ class Storage(RuleState):
         )
 
     def _put_items(self, cell: Cell, stacks: tuple[Stack, ...]) -> None:
-        """Add stacks to those that lie in a cell; no stacks take away all of them."""
+        """Add stacks to the stacks that lie in a cell; if ``stacks`` is empty, take all stacks away."""
         if not stacks:
             del self.items[cell]
             return
@@ -102,13 +104,14 @@ class Storage(RuleState):
         self.items[cell] = (*lying, *stacks)
 
     def _set_timer(self, name: str, count: int) -> None:
-        """Set a timer; a negative count removes it."""
+        """Set a timer to a count of steps; a negative count removes the timer."""
         if count < 0:
             del self.timers[name]
         else:
             self.timers[name] = count
 
     def _put(self, cell: Cell, code: int) -> None:
+        """Put the block with a code into a cell, and keep all mirrors of the blocks up to date."""
         x, y, z = cell
         self._cells[(y * self._depth + z) * self._width + x] = code
         self.solids.put(cell, code)
@@ -118,7 +121,8 @@ class Storage(RuleState):
             self.pressed.discard(cell)
         self._copy = None
 
-    def _count(self, name: str, more: int) -> None:
+    def _add_to_inventory(self, name: str, more: int) -> None:
+        """Add ``more`` items of a name to the inventory, or take items out if ``more`` is negative."""
         count = self.inventory.get(name, 0) + more
         if count:
             self.inventory[name] = count

@@ -1,14 +1,16 @@
-"""The things of a view: named in order of first sight, remembered while out of view, forgotten once seen to be gone.
+"""The things of a view.
 
-Which blocks are things, and which of them form one thing:
+Things are named in order of first sight, remembered while out of view, and forgotten once the agent sees that they are
+gone. These blocks are things:
 
 * each chest, crafting table, lever, button and plate is a thing;
-* door blocks on top of each other are one thing;
+* door blocks on top of each other form one thing;
 * breakable blocks, thin blocks (torches, banners, carpets) and landmarks (built blocks that are not :data:`MASONRY`,
-  such as a bookshelf) form one thing per cluster of the same name that touches by faces. Clusters that turn out to
-  touch keep the older name. Natural blocks that the agent placed are final, so they are not things.
+  such as a bookshelf) form one thing per cluster, that is, per group of blocks of the same name that touch by faces.
+  If two clusters turn out to touch, the older name stays. Natural blocks that the agent placed are no things, because
+  placed blocks are final.
 
-The agent sees masonry only among the known blocks.
+Masonry is no thing: the agent learns of masonry only from the known blocks.
 """
 
 from __future__ import annotations
@@ -40,23 +42,31 @@ _CLUSTER: Final = 3
 
 
 def _classify_joining(block: Block) -> int:
-    """Return how blocks of a name join into things; 0 if they are not things."""
+    """Return how blocks of this kind join into things: alone, in columns or in clusters; 0 if they are not things."""
     if block.kind in ("device", "plate", "chest", "table"):
         return _ALONE
     if block.kind == "door":
         return _COLUMN
     if block.kind == "built":
-        return 0 if any(fnmatchcase(block.name, pattern) for pattern in MASONRY.split()) else _CLUSTER
-    return _CLUSTER if block.kind == "natural" or (block.kind == "decor" and block.usable) else 0
+        is_masonry = any(fnmatchcase(block.name, pattern) for pattern in MASONRY.split())
+        return 0 if is_masonry else _CLUSTER
+    is_thin = block.kind == "decor" and block.usable
+    return _CLUSTER if block.kind == "natural" or is_thin else 0
 
 
 JOINING: Final[NDArray[np.uint8]] = np.array([_classify_joining(block) for block in BLOCKS], dtype=np.uint8)
-"""How blocks join, by code; 0 for blocks that are not things."""
+"""How blocks join into things, by code; 0 for blocks that are not things."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Loose:
-    """An item on the ground or a mob."""
+    """An item on the ground or a mob.
+
+    Attributes:
+        label: label of the thing.
+        place: place where the agent last saw the thing.
+        state: count of an item, or "" for a mob.
+    """
 
     label: int
     place: int
@@ -65,11 +75,13 @@ class _Loose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sorted:
-    """The places of blocks, sorted by label.
+    """The places of all blocks that are things, sorted by label.
 
     Attributes:
-        starts: index in ``places`` of each label's first place.
-        columns: by place, 1 if it belongs to a door.
+        labels: the distinct labels, ascending.
+        places: the places, grouped by label.
+        starts: for each of ``labels``, the index of its first place in ``places``.
+        columns: for each of ``places``, 1 if the place belongs to a door, otherwise 0.
     """
 
     labels: NDArray[np.int64]
@@ -79,7 +91,11 @@ class _Sorted:
 
 
 class Things:
-    """The things that an agent has seen; places are indices of a :class:`~explorer.worlds.sight.Layout`."""
+    """The things that an agent has seen.
+
+    A place is the index of a cell in a :class:`~explorer.worlds.sight.Layout`. A label is the number of a thing, in the
+    order of first sight.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -88,63 +104,78 @@ class Things:
         cluster = (1, -1, up, -up, along, -along)
         self._neighbours: dict[int, tuple[int, ...]] = {_ALONE: (), _COLUMN: column, _CLUSTER: cluster}
 
+        # By label: name and kind.
         self._names: list[tuple[str, str]] = []
+        # Kind -> number of names given.
         self._numbers: Counter[str] = Counter()
+        # Label of a cluster -> older label of the cluster with which the cluster has merged.
         self._merged: dict[int, int] = {}
+        # Place of a block that is a thing -> label.
         self._at: dict[int, int] = {}
+        # Items and mobs that the agent knows, by (place, item) or by the name of the mob in the scene.
         self._loose: dict[Hashable, _Loose] = {}
         self._placed: set[int] = set()
         self._emptied: set[int] = set()
         self._materials: set[str] = set()
+        # Cache, or None if the blocks have changed since.
         self._sorted: _Sorted | None = None
 
     @property
     def materials(self) -> frozenset[str]:
-        """Items seen on the ground so far, and drops of blocks and mobs seen."""
+        """Items that the agent has seen on the ground, and drops of the blocks and mobs that the agent has seen."""
         return frozenset(self._materials)
 
     def name_of(self, mob: str) -> str:
-        """Return the agent's name for a mob of the scene, or "" if it does not know it."""
+        """Return the name that the agent gave to a mob of the scene, or "" if the agent does not know the mob."""
         loose = self._loose.get(mob)
         return self._names[loose.label][0] if loose else ""
 
     def place(self, place: int) -> None:
-        """Note that the agent placed the block."""
+        """Note that the agent placed the block at a place."""
         self._placed.add(place)
 
     def empty(self, place: int) -> None:
-        """Note that the agent knows the chest to be empty."""
+        """Note that the agent knows that the chest at a place is empty."""
         self._emptied.add(place)
 
     def notice(self, place: int, before: int, code: int) -> None:
-        """Note that a cell is seen to hold ``code`` and was known to hold ``before`` (0: unseen)."""
+        """Note that the agent sees the code ``code`` at a place where it knew the code ``before`` (0: unseen)."""
+        # Only the state of the block has changed.
         if place in self._at and BLOCKS[before].name == BLOCKS[code].name:
             return
         self._sorted = None
         self._at.pop(place, None)
         joining = int(JOINING[code])
         block = BLOCKS[code]
-        if not joining or (place in self._placed and block.breakable):
+        is_final = place in self._placed and block.breakable
+        if not joining or is_final:
             return
         if block.drop:
             self._materials.add(block.drop)
 
-        # Join the clusters of the same name that the cell touches, under the oldest of their names.
+        # Merge the clusters of the same name that the cell touches; the oldest label stays.
         touching: set[int] = set()
         for step in self._neighbours[joining]:
             label = self._at.get(place + step)
             if label is not None:
                 touching.add(self._find_oldest(label))
-        same = sorted(label for label in touching if self._names[label][1] == block.name)
-        if not same:
-            same = [self._add_name(block.name)]
-        self._at[place] = same[0]
-        self._merged.update(dict.fromkeys(same[1:], same[0]))
+        labels = sorted(label for label in touching if self._names[label][1] == block.name)
+        if not labels:
+            labels = [self._add_name(block.name)]
+        oldest, *younger = labels
+        self._at[place] = oldest
+        self._merged.update(dict.fromkeys(younger, oldest))
 
     def meet(
         self, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob], in_view: Callable[[int], bool]
     ) -> None:
-        """Note the items and mobs in view, and forget those that should be in view but are gone."""
+        """Note the items and mobs in view; forget items and mobs that are gone from a place in view.
+
+        Args:
+            items, mobs: all items and mobs of the world.
+            in_view: whether a place is in view.
+        """
+        # Key as in ``_loose`` -> kind, place, state, and the item that the thing gives.
         present: dict[Hashable, tuple[str, int, str, str]] = {}
         for cell, stacks in items.items():
             place = self._layout.index(cell)
@@ -154,8 +185,9 @@ class Things:
             place = self._layout.index(mob.cell)
             present[mob.name] = mob.kind, place, "", mob_kind(mob.kind).drop.item
 
-        missing = [key for key in self._loose if key not in present]
-        for key in missing:
+        # Items and mobs do not move.
+        gone = [key for key in self._loose if key not in present]
+        for key in gone:
             if in_view(self._loose[key].place):
                 del self._loose[key]
 
@@ -174,14 +206,17 @@ class Things:
         The cell of a thing is its block nearest to the feet; for a door, its block seen last.
 
         Args:
-            known, seen_at: flat.
+            known: flat: codes as last seen.
+            seen_at: flat: step in which each cell was last in view.
+            step: number of the present step.
+            feet: cell of the feet.
         """
         things: dict[int, Thing] = {}
-        for each in self._loose.values():
-            name, kind = self._names[each.label]
-            cell = self._layout.cell(each.place)
-            at = int(seen_at[each.place])
-            things[each.label] = Thing(name, kind, each.state, cell, at, at == step)
+        for loose in self._loose.values():
+            name, kind = self._names[loose.label]
+            cell = self._layout.cell(loose.place)
+            last_seen = int(seen_at[loose.place])
+            things[loose.label] = Thing(name, kind, loose.state, cell, last_seen, last_seen == step)
         if self._at:
             self._list_blocks(things, known, seen_at, step, self._layout.index(feet))
         return tuple(things[label] for label in sorted(things))
@@ -194,23 +229,23 @@ class Things:
         step: int,
         feet: int,
     ) -> None:
-        """Add the things that are blocks to ``things``, by label."""
+        """Add the things that are blocks to ``things``, under their labels; ``feet`` is a place."""
         if self._sorted is None:
             self._sorted = self._sort_places(known)
         order = self._sorted
         seen = seen_at[order.places].astype(np.int64)
         near = self._layout.square_distances(order.places, feet)
 
-        # One number to sort by: steps since a door's block was seen, then distance, then index.
+        # Rank by one number: steps since a door's block was seen, then squared distance, then index in the low 24 bits.
         unseen_for = order.columns * (step - seen)
         ranks = (unseen_for << 44) | (near << 24) | np.arange(len(near))
-        first = np.minimum.reduceat(ranks, order.starts) & 0xFFFFFF
+        best = np.minimum.reduceat(ranks, order.starts) & 0xFFFFFF
 
         labels = order.labels.tolist()
-        places = order.places[first].tolist()
+        places = order.places[best].tolist()
         latest = np.maximum.reduceat(seen, order.starts).tolist()
         counts = np.diff(np.append(order.starts, len(near))).tolist()
-        for label, place, at, count in zip(labels, places, latest, counts, strict=True):
+        for label, place, last_seen, count in zip(labels, places, latest, counts, strict=True):
             name, kind = self._names[label]
             block = BLOCKS[known[place]]
             state: str = block.state
@@ -219,9 +254,10 @@ class Things:
             elif place in self._emptied:
                 state = "empty"
             cell = self._layout.cell(place)
-            things[label] = Thing(name, kind, state, cell, at, at == step)
+            things[label] = Thing(name, kind, state, cell, last_seen, last_seen == step)
 
     def _sort_places(self, known: NDArray[np.uint16]) -> _Sorted:
+        """Return the places of all blocks that are things, sorted by the present label of their cluster."""
         count = len(self._at)
         places = np.fromiter(self._at, np.int64, count)
         labels = np.fromiter(map(self._find_oldest, self._at.values()), np.int64, count)
@@ -233,13 +269,13 @@ class Things:
         return _Sorted(distinct, places, starts, columns.astype(np.int64))
 
     def _add_name(self, kind: str) -> int:
-        """Name a new thing; return its label."""
+        """Give a name to a new thing; return the label of the thing."""
         self._numbers[kind] += 1
         self._names.append((f"{kind}_{self._numbers[kind]}", kind))
         return len(self._names) - 1
 
     def _find_oldest(self, label: int) -> int:
-        """Return the present label of a label's cluster."""
+        """Return the label of the cluster that a label now belongs to, after all merges."""
         while label in self._merged:
             label = self._merged[label]
         return label

@@ -33,7 +33,8 @@ class VoxelWorld:
     """A scene that is played step by step; equal codes lead to equal states.
 
     Args:
-        observe: False: views show nothing, and steps are five times as fast; for callers that only read :meth:`state`.
+        observe: whether views show what the agent sees. Without views, steps are five times as fast; this serves
+            callers that only read :meth:`state`.
     """
 
     def __init__(self, *, observe: bool = True) -> None:
@@ -65,8 +66,8 @@ class VoxelWorld:
         """Carry out a primitive (:mod:`explorer.rules.actions`).
 
         Returns:
-            All that it did, for evaluators and proofs. An agent gets ``view().last``, which leaves out what is not in
-            sight.
+            Everything that the step did, for evaluators and proofs. An agent gets ``view().last`` instead, which
+            leaves out what is not in sight.
 
         Raises:
             ActionError: the code is not a primitive, or the episode is over.
@@ -75,25 +76,30 @@ class VoxelWorld:
             raise ActionError(f"the episode is over ({self._now.over}): reset the world")
 
         decoded = decode(code)
-        before = self._body.ticks
-        happened = self._do(decoded)
-        changes = list(happened.changes)
+        ticks_before = self._body.ticks
+        result = self._do(decoded)
+        changes = list(result.changes)
 
+        # Each part of a step may end the episode.
         if not self._now.over:
             self._settle(changes)
         if not self._now.over:
-            changes += self._judge(_TICK)
+            changes += self._apply_event(_TICK)
             self._settle(changes)
 
         self._step += 1
-        if self._max_steps is not None and self._step >= self._max_steps and not self._now.over:
+        is_last_step = self._max_steps is not None and self._step >= self._max_steps
+        if is_last_step and not self._now.over:
             changes.append(self._end("max_steps"))
         self._look(changes)
 
-        ticks = happened.ticks + self._body.ticks - before
-        truth = replace(happened, ticks=ticks, changes=tuple(changes))
-        self._last = self._observer.limit_to_sight(truth) if self._observer else replace(truth, changes=())
-        return truth
+        ticks = result.ticks + self._body.ticks - ticks_before
+        full_result = replace(result, ticks=ticks, changes=tuple(changes))
+        if self._observer:
+            self._last = self._observer.limit_to_sight(full_result)
+        else:
+            self._last = replace(full_result, changes=())
+        return full_result
 
     def view(self) -> View:
         """Return what the agent knows now."""
@@ -113,11 +119,11 @@ class VoxelWorld:
         )
 
     def state(self) -> WorldState:
-        """Return the complete present state: for evaluators and proofs, never for agents."""
+        """Return the complete present state, which is for evaluators and proofs, never for agents."""
         return self._now.freeze(self._step)
 
     def _do(self, decoded: Decoded) -> StepResult:
-        """Carry out a primitive, without the end of the step."""
+        """Carry out a primitive, but not what follows at the end of the step (falling, picking up, devices)."""
         now = self._now
         primitive = decoded.primitive
         if decoded.kind == "aim":
@@ -140,6 +146,7 @@ class VoxelWorld:
         return StepResult(done=True, ticks=1)
 
     def _move(self, primitive: Primitive) -> StepResult:
+        """Move the body, if the lattice and the physics of the body allow the move."""
         way = move(self._now, self._now.pose, primitive)
         if way.end == "refused":
             return StepResult(done=False, reason=way.reason)
@@ -151,7 +158,7 @@ class VoxelWorld:
         return StepResult(done=True)
 
     def _act(self, decoded: Decoded) -> StepResult:
-        """Do something with the hands."""
+        """Carry out a primitive of the hands, if the rules allow it."""
         now = self._now
         event = resolve_event(now, decoded)
         if isinstance(event, str):
@@ -162,6 +169,7 @@ class VoxelWorld:
                 self._observer.empty(event.cell)
             return StepResult(done=False, reason=applied.refusal)
 
+        # The ticks of a dig depend on the block, so compute them before the dig removes the block.
         ticks = 1
         if event.kind == "dig" and event.cell is not None:
             ticks = dig_ticks(now.held, BLOCKS[now.block(event.cell)])
@@ -175,33 +183,38 @@ class VoxelWorld:
         return StepResult(done=True, ticks=ticks, changes=applied.changes)
 
     def _settle(self, changes: list[Change]) -> None:
-        """Fall if the ground is gone, then pick up what lies in the cell."""
+        """Let the body fall if its ground is gone, pick up what lies in its cell, and append the changes to a list."""
         way = fall(self._now, self._now.pose.cell)
         if way.end == "lava":
             changes.append(self._burn(way))
             return
         if way.cell != self._now.pose.cell:
             self._stand(drop_down(self._body))
-        changes += self._judge(_ARRIVE)
+        changes += self._apply_event(_ARRIVE)
 
-    def _judge(self, event: Event) -> Iterable[Change]:
+    def _apply_event(self, event: Event) -> Iterable[Change]:
+        """Apply the effect of an event, and return the changes."""
         changes = apply(self._now, event).changes
         self._now.do(changes)
         return changes
 
     def _burn(self, way: Way) -> Change:
+        """Put the body into lava, and end the episode."""
         self._stand(way.cell)
         return self._end("lava")
 
     def _end(self, reason: Reason) -> Change:
+        """End the episode, and return the change that records the end."""
         self._now.over = reason
         return Change("over", name=reason)
 
     def _stand(self, cell: Cell) -> None:
+        """Put the body at rest in a cell, and reset the aim."""
         self._now.pose = Pose(cell, self._now.pose.facing, self._now.pose.pitch)
         self._body.place(cell)
 
     def _look(self, changes: Iterable[Change]) -> None:
+        """Let the observer see what is in view after some changes."""
         if self._observer:
             self._observer.follow(changes)
             self._observer.look(self._now.pose, self._step, self._now.items, self._now.mobs)

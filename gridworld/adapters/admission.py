@@ -37,7 +37,7 @@ def add_effort(model: str, effort: str) -> str:
     """Return the name of a model with the word of ``--effort`` appended.
 
     Raises:
-        SettingsError: the word is no effort, the model takes none, or the name holds another effort.
+        SettingsError: the word is no effort, the model takes no effort, or the name holds another effort.
     """
     return str(ModelRef.parse(model).set_effort(effort, "--effort"))
 
@@ -83,7 +83,7 @@ def require_usable(request: ModelRequest[AskedOptions]) -> list[str]:
 
 
 def _check_name(ref: ModelRef, catalogue: Catalogue) -> None:
-    """Raise a :class:`ModelError` unless the catalogue can serve the name and its effort exists."""
+    """Raise a :class:`ModelError` unless the catalogue serves the model and the effort in its name exists."""
     try:
         provider = catalogue.provider(ref)
     except ProviderConfigError as error:

@@ -3,8 +3,8 @@
 Only a statement of an action counts: ``Action: 2``, ``{"action": "toggle"}``, or an answer that is nothing but a number
 or a name. A digit inside a sentence is never taken for a choice, and a statement that fits two actions is ignored.
 
-If the model may name several actions, a statement may also be a list that holds nothing else:
-``Actions: 2, 2, turn_left``, ``{"actions": [2, 2, 0]}``, or an answer that is nothing but a list.
+If the model may name several actions, a statement may also be a list of actions without other words. Examples are
+``Actions: 2, 2, turn_left``, ``{"actions": [2, 2, 0]}``, and an answer that is nothing but a list.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Choice:
 
     Attributes:
         action: number of the action to do now.
-        confidence: how sure the model says it is, from 0 to 1; None if the answer does not say.
+        confidence: confidence that the answer states, from 0 to 1; None if not stated.
         further: numbers of the actions to do after ``action``, in order.
     """
 
@@ -56,7 +56,7 @@ class Choice:
 def strip_thoughts(text: str) -> str:
     """Return a text without the blocks in which models think; a block that is not closed reaches to the end."""
     visible = _THOUGHT.sub("", text)
-    # Some templates open the block in the prompt, so that only its end is in the answer.
+    # Some prompt templates already open the block, so that the answer holds only the end of the block.
     ends = list(_THOUGHT_END.finditer(visible))
     if ends:
         visible = visible[ends[-1].end() :]
@@ -94,6 +94,7 @@ def read_choice(text: str, action_space: Mapping[int, str], most: int = 1) -> Ch
 
 
 def _make_choice(actions: Sequence[int], most: int, confidence: float | None = None) -> Choice | None:
+    """Return the first ``most`` actions as a choice; None without actions."""
     if not actions:
         return None
     return Choice(actions[0], confidence, tuple(actions[1:most]))
@@ -148,15 +149,17 @@ def _read_item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
         return ()
     matches = list(tokens.finditer(text))
     actions: list[int] = []
-    while matches:
-        match = matches.pop(0)
-        action = _read_token(match, action_space)
-        is_pair = bool(matches) and _is_number(matches[0]) is not _is_number(match)
-        if is_pair and _read_token(matches.pop(0), action_space) != action:
+    index = 0
+    while index < len(matches):
+        action = _read_token(matches[index], action_space)
+        following = matches[index + 1] if index + 1 < len(matches) else None
+        is_pair = following is not None and _is_number(following) is not _is_number(matches[index])
+        if following is not None and is_pair and _read_token(following, action_space) != action:
             return ()
         if action is None:
             return ()
         actions.append(action)
+        index += 2 if is_pair else 1
     return actions
 
 

@@ -107,7 +107,7 @@ class Books:
     def __init__(self, folder: Path, own: Path | None = None) -> None:
         self._folder = folder
         self._own = own
-        # Each ledger with (its size in bytes when it was last read, its records).
+        # Maps the path of a ledger to (size in bytes when last read, records).
         self._read: dict[Path, tuple[int, list[Record]]] = {}
 
     def others(self) -> list[Record]:
@@ -141,7 +141,7 @@ class Books:
 
 
 def was_worked_on(books: Path) -> bool:
-    """Return whether the books hold a request on which a model may have worked, so that it may be billed.
+    """Return whether the books hold a request on which a model may have worked, so that the request may be billed.
 
     Raises:
         SettingsError: a ledger cannot be read.

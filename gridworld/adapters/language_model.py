@@ -130,23 +130,24 @@ class LanguageModel(ModelInterface):
             raise ModelUnavailableError(f"{self.name} is neither shown nor told anything: text_observation tells it")
         system = system_text(input.action_space, self._tiling, shows_images=shows_image, most=most)
         messages = [Message("system", system), *user_messages(input, most)]
-        first = self._ask(messages)
-        visible = strip_thoughts(first.text)
+        first_answer = self._ask(messages)
+        visible = strip_thoughts(first_answer.text)
         choice = self._read(visible, input)
         if choice is not None:
-            return _output(choice, visible, first.text)
+            return _output(choice, visible, first_answer.text)
+
         self._details["repairs"] += 1
         unreadable = visible[-_MAX_REPEATED:] or "(nothing)"
         messages += [Message("assistant", unreadable), Message("user", repair_text(input.action_space, most))]
-        second = self._ask(messages)
-        repaired = strip_thoughts(second.text)
-        raw = f"{first.text}\n\n[asked again]\n\n{second.text}"
+        second_answer = self._ask(messages)
+        repaired = strip_thoughts(second_answer.text)
+        raw = f"{first_answer.text}\n\n[asked again]\n\n{second_answer.text}"
         choice = self._read(repaired, input)
         if choice is not None:
             return _output(choice, visible, raw)
         self._details["unreadable"] += 1
         quoted = (repaired or visible)[:_MAX_IN_REASON]
-        why = f"no action could be read, nor after asking again: {quoted!r}{self._explain_cut(second)}"
+        why = f"no action could be read, nor after asking again: {quoted!r}{self._explain_cut(second_answer)}"
         return ModelOutput(int(Action.DONE), confidence=0.0, reasoning=why, raw_output=raw)
 
     def episode_details(self) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ _PROMPT_TOKENS: Final = 8192
 class OllamaVLMAdapter(LocalModel):
     """A model of an Ollama server.
 
-    Every image is sent in a message of its own, because some models take only one image per message.
+    Every image is sent in a separate message, because some models take only one image per message.
 
     Args:
         model: name of the model in ``ollama list``; the model must take images.

@@ -1,8 +1,7 @@
 """Prompts of language models that play: the rules, the observation before each action, and the repair (pure).
 
-The text of a task is quoted as a JSON string, so that text from a task file cannot end the quotation and pose as
-instructions. Text that the harness adds comes from the observation only and stays unquoted, because a map must keep its
-lines.
+The text of a task is quoted as a JSON string, so that this text cannot end the quotation and pose as instructions.
+Text that the harness adds comes from the observation only and stays unquoted, because a map must keep its lines.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def __dir__() -> list[str]:
 
 
 def get_backend(name: str, **options: Any) -> AbstractGridBackend:
-    """Return a backend by its name.
+    """Return a new backend by name.
 
     Args:
         name: a key of :data:`BACKENDS`.

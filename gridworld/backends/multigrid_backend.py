@@ -46,7 +46,7 @@ class MultiGridBackend(AbstractGridBackend):
         self.render_mode = render_mode
         self.tile_size = checked_tile_size(tile_size)
         self._configured: MultiGridWorld | None = None
-        # The configured world once ``reset`` has begun an episode in it, else None.
+        # The configured world after ``reset``; None before ``reset``.
         self._running: MultiGridWorld | None = None
 
     def configure(self, task_spec: TaskSpecification) -> None:
@@ -78,6 +78,7 @@ class MultiGridBackend(AbstractGridBackend):
         self._configured = self._running = self.task_spec = None
 
     def _require_configured(self) -> MultiGridWorld:
+        """Return the world of the configured task; raise a :class:`BackendError` before ``configure``."""
         if self._configured is None:
             raise BackendError("there is no task: call configure(task_spec) first")
         return self._configured

@@ -84,10 +84,12 @@ def _all_mechanisms(episode: Episode) -> Iterator[tuple[Cell, int, str]]:
 
 
 def _draw(episode: Episode, reveal: bool, tile_size: int) -> NDArray[np.uint8]:
+    """Draw the present state of an episode, as the agent sees the state or with everything revealed."""
     observation = episode.observe()
     if not reveal:
         return picture(observation, tile_size)
     hidden = episode.layout.hidden - episode.state.touched
     marked = {cell for cell, _, name in _all_mechanisms(episode) if name in hidden}
-    revealed = replace(observation, codes=reveal_codes(episode), visible=np.ones_like(observation.visible))
+    all_visible = np.ones_like(observation.visible)
+    revealed = replace(observation, codes=reveal_codes(episode), visible=all_visible)
     return picture(revealed, tile_size, marked=marked)

@@ -59,6 +59,7 @@ def draw_looks(tiling: str, codes: Collection[int]) -> Tiles:
     opacity = np.minimum(shares, _OPAQUE).astype(np.uint8)
 
     def draw(code: int) -> NDArray[np.uint8]:
+        """Return the tile of a look, RGBA; all zero if the look is not needed."""
         image = np.dstack((stamp(tiling, TILE_SIZE, Stamp(code)), opacity))
         image[(opacity == 0) | (code not in codes)] = 0
         return image

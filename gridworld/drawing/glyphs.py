@@ -1,7 +1,7 @@
 """Drawings of the looks of cells: layers of a shape in one colour, the lowest layer first (pure).
 
 Lengths are in widths of a cell; the origin is the middle of the cell, x points right and y down. Tasks name colours,
-but every state also has a shape of its own, so that doors, gates, switches, blocks and teleporters can be distinguished
+but every state also has a shape of its own. Doors, gates, switches, blocks and teleporters can therefore be told apart
 without colours.
 """
 
@@ -134,6 +134,7 @@ def _cross(reach: float, half_width: float) -> Shape:
 
 
 def _darken(colour: Rgb, share: float = 0.35) -> Rgb:
+    """Return a colour with a share of its brightness removed."""
     left = 1 - share
     red, green, blue = colour
     return round(red * left), round(green * left), round(blue * left)
@@ -159,6 +160,7 @@ def _wall(_look: Look, cell: Shape) -> list[Layer]:
 
 
 def _goal(_look: Look, cell: Shape) -> list[Layer]:
+    """Return a green cell with a flag."""
     pole = bar((-0.18, -0.3), (-0.18, 0.34), 0.035)
     frame = line(grow(cell, -0.045), 0.045)
     return [
@@ -170,6 +172,7 @@ def _goal(_look: Look, cell: Shape) -> list[Layer]:
 
 
 def _target(_look: Look, cell: Shape) -> list[Layer]:
+    """Return a cross between four corners, which marks where a block belongs."""
     frame = line(box(0.36, 0.36), 0.035)
     corners = intersect(frame, dashes(4, 0.5, math.pi / 4))
     return [*_ground(cell), Layer(union(_cross(0.17, 0.05), corners), INK)]
@@ -205,6 +208,7 @@ def _spikes(cell: Shape) -> list[Layer]:
 
 
 def _key_shape() -> Shape:
+    """Return an upright key: a ring at the top, a shaft and two teeth."""
     bow = line(circle(0.13, (0.0, -0.2)), 0.055)
     shaft = bar((0.0, -0.06), (0.0, 0.33), 0.055)
     long_tooth = bar((0.0, 0.33), (0.14, 0.33), 0.05)
@@ -223,6 +227,7 @@ def _key(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _door(look: Look, cell: Shape) -> list[Layer]:
+    """Return a panel with a keyhole for a locked door, and only the frame for an open door."""
     colour = PAINTS[look.color]
     panel = grow(cell, -0.06)
     if look.state == "open":
@@ -238,6 +243,7 @@ def _door(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _gate(look: Look, cell: Shape) -> list[Layer]:
+    """Return a grille for a closed gate, and only the ends of the bars for an open gate."""
     colour = PAINTS[look.color]
     upright = [box(0.1, 1.0, at=(x, 0.0)) for x in (-0.3, 0.0, 0.3)]
     bars = union(*upright)
@@ -254,6 +260,7 @@ def _gate(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _switch(look: Look, cell: Shape) -> list[Layer]:
+    """Return a plate with a slider, whose knob is on the right if the switch is on and on the left if off."""
     colour = PAINTS[look.color]
     plate = box(0.37, 0.37, rounding=0.1)
     slot = box(0.24, 0.12, rounding=0.12)
@@ -288,6 +295,7 @@ def _block(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _teleporter(look: Look, cell: Shape) -> list[Layer]:
+    """Return filled rings for an entrance, and a broken ring with a dot for an exit."""
     colour = PAINTS[look.color]
     drawn = _ground(cell)
     if look.state == "exit":

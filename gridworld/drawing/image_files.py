@@ -74,7 +74,7 @@ def _require_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[n
 
 
 def _require_picture(image: Any) -> NDArray[np.uint8]:
-    """Return the image itself; raise a :class:`GridworldError` unless it is an RGB picture."""
+    """Return an RGB picture unchanged; raise a :class:`GridworldError` for anything else."""
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or not _is_rgb_shape(image.shape):
         raise GridworldError("a picture must be a numpy array of uint8 of shape (height, width, 3)")
     if not image.size:
@@ -96,6 +96,7 @@ def _translate_missing_pillow() -> Iterator[None]:
 
 
 def _write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Replace a file; raise a :class:`GridworldError` if the file cannot be written."""
     try:
         replace_file(Path(path), data)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path

@@ -26,7 +26,7 @@ TILE_SIZE: Final = 32
 
 
 def checked_tile_size(size: object) -> int:
-    """Return the size itself if it is valid.
+    """Return a valid size unchanged.
 
     Raises:
         BackendError: the size is no whole number from 8 to 256.
@@ -44,7 +44,7 @@ def picture(
 
     Args:
         observation: what to show.
-        tile_size: width of a cell, in pixels; all looks differ from one another if it is at least 16.
+        tile_size: width of a cell, in pixels; from 16 on, all looks can be told apart.
         marked: cells (column, row) to frame as hidden from the agent.
 
     Raises:
@@ -57,7 +57,7 @@ def picture(
 
 
 def _index_stamps(observation: Observation, marked: Collection[Cell]) -> tuple[list[Stamp], NDArray[np.intp]]:
-    """Return the different stamps of an observation, and each cell's index into them, shape (height, width)."""
+    """Return (stamps, stamp_of): the different stamps, and the index of each cell's stamp, shape (height, width)."""
     # A key is code * 4 + visible * 2 + marked, so that np.unique finds equal cells; _read_stamp decodes a key.
     keys = observation.codes.astype(np.int64) * 4 + observation.visible * 2
     for column, row in marked:
@@ -66,7 +66,7 @@ def _index_stamps(observation: Observation, marked: Collection[Cell]) -> tuple[l
     stamp_of = stamp_of.reshape(keys.shape)
     stamps = [_read_stamp(key) for key in unique_keys.tolist()]
 
-    # Only the agent's cell shows a heading and a key in hand, so this cell gets a stamp of its own.
+    # Only the agent's cell shows a heading and a key in hand, so this cell gets a separate stamp.
     column, row = observation.position
     agents_cell = stamps[stamp_of[row, column]]
     stamp_of[row, column] = len(stamps)

@@ -123,7 +123,7 @@ def wave(height: float, waves: float, half_width: float, *, at: float) -> Shape:
     def distance(x: Distances, y: Distances) -> Distances:
         slope = height * rate * np.cos(rate * x)
         away = np.abs(y - at - height * np.sin(rate * x))
-        # ``away`` is vertical. Divided by the length of the gradient, it is the true distance near the curve.
+        # ``away`` is vertical. Divided by the length of the gradient, ``away`` is the true distance near the curve.
         return away / np.sqrt(1 + slope * slope) - half_width
 
     return distance

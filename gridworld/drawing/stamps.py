@@ -1,7 +1,7 @@
 """Images of single cells, drawn once for each look and size (pure except for the cache).
 
 The image of a cell is called a stamp. A stamp is a rectangle; a hexagon covers only a part of it. Each pixel belongs to
-the cell whose middle is nearest, so that cells tile the plane exactly even though widths and distances are rounded to
+the cell whose middle is nearest. Cells therefore tile the plane exactly, although widths and distances are rounded to
 whole pixels.
 """
 
@@ -25,7 +25,7 @@ _REMEMBERED: Final = 0.58
 
 
 class Stamp(NamedTuple):
-    """What a cell shows.
+    """The content of a cell in a picture.
 
     Attributes:
         code: index into ``LOOKS``.
@@ -82,7 +82,7 @@ def geometry(tiling: str, tile_size: int) -> Geometry:
 
 @lru_cache(maxsize=2048)
 def stamp(tiling: str, tile_size: int, what: Stamp) -> NDArray[np.uint8]:
-    """Return the image of a cell, RGB, shape (height, width, 3); the array is read-only because the cache shares it."""
+    """Return the image of a cell, RGB, shape (height, width, 3); the cached array is read-only."""
     shape = geometry(tiling, tile_size)
     x, y = _pixel_centres(shape.width, shape.height)
     image = np.zeros((*x.shape, 3))

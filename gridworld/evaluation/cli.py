@@ -19,7 +19,7 @@ from gridworld.evaluation.models.registry import MODELS, ModelEntry, find_model,
 from gridworld.evaluation.options import EvaluationOptions, ObservationOptions
 from gridworld.evaluation.terminal import program
 from gridworld.evaluation.tooling.commands import add_tools
-from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, ExitHandler, complain, print_no_more
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, ExitHandler, complain, discard_output
 from spca.common.debug_log import log_error
 from spca.common.environment import complete_environment
 from spca.common.errors import SettingsError, SPCAError
@@ -93,13 +93,14 @@ def build_app(models: Mapping[str, ModelEntry] = MODELS, words: Sequence[str] = 
         words: the command line, which is repeated to the user if an evaluation is interrupted.
     """
 
-    def evaluate(options: EvaluationOptions, **of_models: object) -> int:
+    def evaluate(options: EvaluationOptions, **model_options: object) -> int:
         entry = find_model(options.model, models)
-        return _evaluate(options, entry, entry.make_options(of_models), words)
+        return _evaluate(options, entry, entry.make_options(model_options), words)
 
-    own_argument = inspect.Parameter("options", inspect.Parameter.KEYWORD_ONLY, annotation=EvaluationOptions)
+    options_argument = inspect.Parameter("options", inspect.Parameter.KEYWORD_ONLY, annotation=EvaluationOptions)
     # Options of models come first, so that an option of a user's own model wins over a built-in option.
-    signature = inspect.Signature([*list_options(models), own_argument])
+    # The command line reads the options from this signature.
+    signature = inspect.Signature([*list_options(models), options_argument])
     evaluate.__signature__ = signature  # type: ignore[attr-defined]
 
     width = max(map(len, models))
@@ -111,13 +112,13 @@ def build_app(models: Mapping[str, ModelEntry] = MODELS, words: Sequence[str] = 
     return app
 
 
-def _evaluate(options: EvaluationOptions, entry: ModelEntry, of_model: object, words: Sequence[str]) -> int:
+def _evaluate(options: EvaluationOptions, entry: ModelEntry, model_options: object, words: Sequence[str]) -> int:
     """Run an evaluation, print its tables, and return the exit code.
 
     Args:
         options: options of the evaluation.
         entry: the model.
-        of_model: options of the model; an object of the type ``entry.options``.
+        model_options: options of the model; an object of the type ``entry.options``.
         words: the command line.
     """
     from gridworld.evaluation.display import show
@@ -126,9 +127,9 @@ def _evaluate(options: EvaluationOptions, entry: ModelEntry, of_model: object, w
 
     running = options.running
     if entry.admit is not None:
-        servers = of_model.servers if isinstance(of_model, AskedOptions) else None
+        servers = model_options.servers if isinstance(model_options, AskedOptions) else None
         complete_environment((Path.cwd(),), servers or ())
-    evaluation = Evaluation(_make_settings(options, entry, of_model), entry, running)
+    evaluation = Evaluation(_make_settings(options, entry, model_options), entry, running)
     for line in evaluation.warnings:
         complain(f"warning: {line}")
     try:
@@ -139,7 +140,7 @@ def _evaluate(options: EvaluationOptions, entry: ModelEntry, of_model: object, w
         complain(f"interrupted; {_describe_resume(evaluation, words)}")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader of the --verbose output has left before the evaluation ended
-        print_no_more()
+        discard_output()
         complain(f"interrupted, since nobody reads the output; {_describe_resume(evaluation, words)}")
         return EXIT_INTERRUPTED
     except (SPCAError, OSError) as error:
@@ -157,18 +158,19 @@ def _report_resumed(finished: int, total: int, *, quiet: bool) -> None:
         complain(f"going on: {finished} of {format_count(total, 'task')} were finished before")
 
 
-def _make_settings(options: EvaluationOptions, entry: ModelEntry, of_model: object) -> Settings:
+def _make_settings(options: EvaluationOptions, entry: ModelEntry, model_options: object) -> Settings:
     from gridworld.evaluation.running.settings import Settings
     from gridworld.search.solver import DEFAULT_LIMIT
 
-    actions_per_call = of_model.actions_per_call if isinstance(of_model, AskedOptions) else 1
+    actions_per_call = model_options.actions_per_call if isinstance(model_options, AskedOptions) else 1
     model = named(options.model, options.effort) if entry.admit else options.model
     telling = _make_telling(options.observation, actions_per_call)
     limit = options.running.limit or DEFAULT_LIMIT
-    return Settings(options.tasks, model, of_model, telling, limit)
+    return Settings(options.tasks, model, model_options, telling, limit)
 
 
 def _make_telling(given: ObservationOptions, actions_per_call: int) -> Telling:
+    """Return the settings of the model's input for the given options."""
     from gridworld.evaluation.running.player import Telling
 
     shows_images = given.history in ("both", "images")

@@ -47,7 +47,7 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
 
 
 def _summary(benchmark: BenchmarkEvaluationResult) -> str:
-    """Return the figures of a benchmark in one line; figures that rest on lower bounds say "at least"."""
+    """Return the metrics of a benchmark in one line; lower bounds are marked with "at least"."""
     bounded = benchmark.num_against_bound
     least = "at least " if bounded else ""
     against = f" ({bounded} of {benchmark.num_success} against a lower bound: optimum unknown)"
@@ -92,7 +92,9 @@ def _format_prices(spending: Spending | None) -> dict[str, object]:
 def _format_optimal(result: TaskBenchmarkResult) -> str:
     if result.optimal_steps is not None:
         return str(result.optimal_steps)
-    return "none" if result.bound is None else f"at least {result.bound}"
+    if result.bound is None:
+        return "none"
+    return f"at least {result.bound}"
 
 
 def _print_tiers(console: Console, evaluation: EvaluationResult) -> None:

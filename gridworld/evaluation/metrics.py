@@ -2,7 +2,7 @@
 
 A solved task earns ``available_points * optimality_ratio``. The ratio is the number of optimal steps divided by the
 number of steps taken, so a shortest solution has 1.0. The available points are the tier of the task, unless the task's
-``metadata`` gives ``points``. If the search gave up before it knew the optimum, ``optimal_steps`` is None. The ratio
+``metadata`` gives ``points``. If the search for the optimum gave up, ``optimal_steps`` is None. The ratio
 then uses the best proven lower bound instead, so that ratio and points are lower bounds, too.
 """
 
@@ -62,6 +62,7 @@ class TaskBenchmarkResult:
         bound = optimal_steps if bound is None else bound
         ratio = None
         if episode.success and episode.steps_taken:
+            # A solved episode shows that the optimum and the bound are at most its number of steps.
             if optimal_steps is not None and episode.steps_taken < optimal_steps:
                 optimal_steps = None  # the episode refutes the certificate
             bound = max(1, min(bound or 1, episode.steps_taken))

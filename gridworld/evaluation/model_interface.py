@@ -2,7 +2,7 @@
 
 A model is judged by :meth:`ModelInterface.predict`. ``predict`` gets only what the observability of the task allows,
 never a :class:`~gridworld.backends.base.GridState`. Two kinds of models override the hooks around an episode: models
-that know the task on purpose (bfs, greedy), and models that need to know where an episode begins and ends.
+that know the task on purpose (bfs, greedy), and models with a state for each episode.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class ModelInput:
         action_space: names of the actions by number.
         step_number: number of the requested action, from 1.
         max_steps: number of actions after which the episode ends.
-        additional_context: effects of the last actions, and the observation as text, if the settings of the harness
-            include them.
+        additional_context: effects of the last actions, the observation as text, or both, as the settings of the
+            harness say; None for no text.
         prior_images: earlier images, oldest first; the settings of the harness limit their number.
     """
 
@@ -54,7 +54,7 @@ class ModelOutput:
         action: number of the action.
         confidence: confidence from 0 to 1; None if not stated.
         reasoning: reason for the action, in words.
-        raw_output: the text of the answer before it was parsed.
+        raw_output: the text of the answer before parsing.
     """
 
     action: int
@@ -67,8 +67,8 @@ class ModelOutput:
 class ModelPlan(ModelOutput):
     """An answer that names several actions.
 
-    If an action visibly changes nothing, moves the agent by more than one cell, or brings a thing into view, the
-    remaining actions are dropped and the model is asked again.
+    After a surprise, the remaining actions are dropped and the model is asked again. A surprise is an action that
+    visibly changes nothing, moves the agent by more than one cell, or brings a thing into view.
 
     Attributes:
         further: numbers of the actions to do after ``action``, in order.
@@ -83,10 +83,9 @@ class ModelInterface(ABC):
     The harness first calls ``setup``. For each episode, the harness calls ``begin_episode``, then ``predict`` before
     each action, then ``end_episode`` and ``episode_details``. At the end, the harness calls ``teardown``.
 
-    Three kinds of errors end the evaluation, and the present episode is not counted: a
-    :class:`~gridworld.errors.ModelError` before the model's first answer of all episodes, a
-    :class:`~gridworld.errors.ModelUnavailableError`, and a failed import. Any other error ends only the episode, which
-    counts as not solved; its result names the error.
+    Three kinds of errors end the evaluation: a :class:`~gridworld.errors.ModelUnavailableError`, a failed import, and a
+    :class:`~gridworld.errors.ModelError` before the model's first answer of all episodes. The present episode is then
+    not counted. Any other error ends only the episode, which counts as not solved; its result names the error.
 
     Attributes:
         uses_images: whether the model uses images. If False, the harness draws no images, and ``ModelInput.image`` is

@@ -27,7 +27,8 @@ _MAX_STEM: Final = 100
 def file_stem(text: str) -> str:
     """Encode ``text`` as a file stem; different texts get different stems even on file systems that ignore case.
 
-    A text that is no safe lower-case stem, or looks as if it held a digest, gets the first 8 digits of its SHA-256.
+    A text stays unchanged if the text is a safe lower-case stem that does not end like a digest. All other texts are
+    shortened to safe characters, and the first 8 digits of the SHA-256 of the text are appended.
     """
     safe = _UNSAFE.sub("_", text).lstrip(".")[:_MAX_STEM]
     is_unchanged = safe == text and safe == safe.lower()

@@ -29,7 +29,7 @@ Notes are recorded in the ``info`` of the step.
 
 
 class GridRunner:
-    """A player of episodes on one backend.
+    """A runner of episodes on one backend.
 
     Args:
         backend: the backend; by default a new :class:`~gridworld.backends.minigrid_backend.MiniGridBackend`.
@@ -217,6 +217,7 @@ def _action_and_notes(answer: Any) -> tuple[Action, Mapping[str, Any]]:
 
 
 def _save_image(path: Path, image: Any) -> None:
+    """Write an observation as a PNG; raise an :class:`EvaluationError` if the observation is no image."""
     if not isinstance(image, np.ndarray):
         raise EvaluationError("the backend gives no images: make it with render_mode='rgb_array'")
     from gridworld.drawing import png_bytes

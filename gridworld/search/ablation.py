@@ -58,7 +58,7 @@ def _maze(maze: MazeLayout, walls: list[Position]) -> MazeLayout:
     """Return the maze with additional walls."""
     floor = None if maze.floor is None else [cell for cell in maze.floor if cell not in walls]
     new_walls = [cell for cell in walls if cell not in maze.walls]
-    # maze.goal must not be a wall; no goal of a task depends on maze.goal.
+    # Validation forbids maze.goal on a wall. The goal of the task is goal.target, which is never on a door or gate.
     goal = maze.start if maze.goal in walls else maze.goal
     return replace(maze, walls=[*maze.walls, *new_walls], floor=floor, goal=goal)
 

@@ -208,7 +208,9 @@ class Solver:
             self._fine = True
 
     def _search(self, start: State, limit: int | None, vanishing: bool = False) -> Solution | int:
-        """Search step by step; return the solution or, if undecided after ``limit`` states, a lower bound on its length.
+        """Search step by step.
+
+        Return the solution or, if undecided after ``limit`` states, a lower bound on its length.
 
         Args:
             vanishing: whether useless keys vanish from the floor.
@@ -284,7 +286,7 @@ def solve(
 
 
 def _find_doors(layout: Layout, key: KeySpec) -> frozenset[str] | None:
-    """Return the doors that a key fits; return None if the goal names the key, because the key is then always useful."""
+    """Return the doors that a key fits; None if the goal names the key, because the key is then always useful."""
     if key.id in collect_named_ids(layout):
         return None
     return frozenset(door.id for door in layout.doors.values() if door.requires_key == key.color)

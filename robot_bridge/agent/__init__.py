@@ -1,1 +1,1 @@
-"""The robot as the world of an agent that was learned in a grid world."""
+"""A robot as the world of an agent that was learned in a grid world."""

@@ -1,8 +1,8 @@
-"""From an occupancy map to the cells that an agent of a grid world knows: where they are and what they are (pure).
+"""Divide an occupancy map into the cells that an agent of a grid world knows, and classify each cell (pure).
 
-Cells have edges of 1 m and are counted from the one in which the robot's footprint stood at its start: (rows south,
-columns east). An occupancy map tells ground, walls and that something stands in a cell; what it is, and what lies flat
-or hangs above, only the camera tells (:mod:`robot_bridge.agent.senses`).
+Cells are squares of 1 m. A cell is (rows south, columns east) of cell (0, 0), in whose middle the robot's footprint
+stood at the start. The occupancy map tells free ground, walls and cells with a thing. Only the camera tells what the
+thing is, and what lies flat on the floor or hangs above the lidar (:mod:`robot_bridge.agent.senses`).
 """
 
 from __future__ import annotations
@@ -21,24 +21,30 @@ from robot_bridge.navigation.mapping import OccupancyMap
 Cell = tuple[int, int]
 
 VIEW: Final = 7
-"""Side of the window that an agent sees; it stands in the middle of the near side."""
+"""Side of the square window that an agent sees, in cells; the agent stands in the middle of the near side."""
 STEPS: Final = ((0, 1), (1, 0), (0, -1), (-1, 0))
-"""Of a cell (rows, columns) by direction: 0 East, 1 South, 2 West, 3 North."""
+"""Step to the next cell (rows, columns) by direction: 0 East, 1 South, 2 West, 3 North."""
 
 OCCUPIED: Final = 65
+"""Map codes from this value up count as occupied."""
 FREE_BELOW: Final = 45
-"""Codes of the map that count as occupied from, as free below."""
+"""Map codes from 0 to below this value count as free."""
 FACE: Final = 0.15
-"""Metres: returns so near an edge of a cell lie on it, others stand inside."""
+"""A return nearer than this to an edge of its cell, in metres, lies on the edge; other returns stand inside."""
 _MIDDLE: Final = 0.15
+"""Half the side of the square in the middle of a cell, in metres."""
 _FACE_SHARE = 0.4
+"""Share of an edge that returns must cover so that the edge counts as a face."""
 _MIDDLE_SHARE = 0.5
+"""Share of a cell's middle that must be seen free so that the cell counts as free."""
 _SEEN_INTO = 0.15
+"""Area of a cell, in square metres, that must be seen free so that the cell counts as seen into."""
 _THING_RETURNS: Final = 3
+"""Fewest returns inside a cell that count as a thing."""
 
 
 class Ground(IntEnum):
-    """What the lidar says of a cell."""
+    """Class of a cell according to the lidar."""
 
     UNKNOWN = 0
     FREE = 1
@@ -64,20 +70,23 @@ class Lattice:
 
 
 def next_cell(cell: Cell, direction: int) -> Cell:
-    """Return the cell next to a cell in a direction."""
+    """Return the neighbour of a cell in a direction (index into ``STEPS``, modulo 4)."""
     down, right = STEPS[direction % 4]
     return cell[0] + down, cell[1] + right
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terrain:
-    """Ground by cell: ``ground`` uint8 (rows, columns) of :class:`Ground`; its first cell is ``corner``."""
+    """Class of every cell in a rectangle of cells.
+
+    ``ground`` is uint8 (rows, columns) with values of :class:`Ground`; ``ground[0, 0]`` belongs to the cell ``corner``.
+    """
 
     ground: NDArray[np.uint8]
     corner: Cell
 
     def ground_at(self, cell: Cell) -> Ground:
-        """Return the ground of a cell, unknown outside of what is held."""
+        """Return the class of a cell, which is unknown outside of the rectangle."""
         row = cell[0] - self.corner[0]
         column = cell[1] - self.corner[1]
         rows, columns = self.ground.shape
@@ -87,17 +96,17 @@ class Terrain:
 
 
 def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
-    """Return the cells by what the lidar has met in them.
+    """Classify the cells that the map shows.
 
-    A cell whose middle was seen free is free, unless there are returns well inside it: then something stands there. A
-    cell that shows a face and could not be seen into is a wall. Whatever is seen too little of is unknown.
+    A cell with returns well inside holds a thing. Without such returns, a cell whose middle was seen free is free. A
+    cell that shows a face and was not seen into is a wall. Every other cell is unknown.
     """
     rows, columns = np.nonzero(chart.codes >= 0)
     if not len(rows):
         return Terrain(np.zeros((1, 1), np.uint8), (0, 0))
     codes = chart.codes[rows, columns]
 
-    # By point of the map: how far it lies south and east of the north-west corner of cell (0, 0), and in which cell.
+    # For every known point of the map: its metres south and east of the north-west corner of cell (0, 0), and its cell.
     chart_x = chart.x + (columns + 0.5) * chart.resolution
     chart_y = chart.y + (rows + 0.5) * chart.resolution
     east = chart_x - lattice.x + 0.5
@@ -108,16 +117,16 @@ def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
     off_column = np.abs(east - column - 0.5)
     off_middle = np.maximum(off_row, off_column)
 
-    # One cell of margin on each side.
+    # The rectangle of all seen cells, with a margin of one cell on each side.
     north = int(row.min()) - 1
     west = int(column.min()) - 1
     height = int(row.max()) - north + 2
     width = int(column.max()) - west + 2
     shape = (height, width)
-    flat = (row - north) * width + column - west
+    cell_number = (row - north) * width + column - west
 
     def count_by_cell(is_counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-        return np.bincount(flat[is_counted], minlength=height * width).reshape(shape)
+        return np.bincount(cell_number[is_counted], minlength=height * width).reshape(shape)
 
     points_per_cell = 1.0 / chart.resolution**2
     free = codes < FREE_BELOW
@@ -137,21 +146,25 @@ def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
 
 
 def is_bare(chart: OccupancyMap, lattice: Lattice, cell: Cell) -> bool:
-    """Return whether the map shows nothing well inside a cell, as far as it is known."""
+    """Return whether no map point well inside a cell is occupied; unknown points count as bare."""
     x, y = lattice.middle(cell)
     half = 0.5 - FACE
     column = int((x - half - chart.x) / chart.resolution)
     row = int((y - half - chart.y) / chart.resolution)
-    many = round(2 * half / chart.resolution)
-    rows = slice(max(0, row), row + many + 1)
-    columns = slice(max(0, column), column + many + 1)
+    size = round(2 * half / chart.resolution)
+    rows = slice(max(0, row), row + size + 1)
+    columns = slice(max(0, column), column + size + 1)
     return not bool((chart.codes[rows, columns] >= 50).any())
 
 
 def _find_faces(
     south: NDArray[np.floating], east: NDArray[np.floating], corner: Cell, shape: tuple[int, int], resolution: float
 ) -> NDArray[np.bool_]:
-    """Return cells with enough returns on one edge, bool of ``shape``; ends of edges, shared by two, do not count."""
+    """Return which cells show a face, as bool of ``shape``: cells with enough returns on one of their four edges.
+
+    ``south`` and ``east`` are the returns' metres from the north-west corner of cell (0, 0). Returns near the end of an
+    edge do not count, because they may lie on the edge that meets this edge there.
+    """
     by_row = _find_faces_across(south, east, corner, shape, resolution)
     by_column = _find_faces_across(east, south, corner[::-1], shape[::-1], resolution)
     return by_row | by_column.T
@@ -160,31 +173,40 @@ def _find_faces(
 def _find_faces_across(
     across: NDArray[np.floating], along: NDArray[np.floating], corner: Cell, shape: tuple[int, int], resolution: float
 ) -> NDArray[np.bool_]:
-    """Return cells with a face on one of the two edges across one axis; ``corner`` and ``shape`` in (across, along)."""
+    """Return which cells have a face on one of the two edges that cross the axis ``across``.
+
+    The axes of ``corner``, of ``shape`` and of the result are in the order (across, along).
+    """
     line = np.rint(across)
     is_near_line = np.abs(across - line) < FACE
     is_between_ends = np.abs(along - np.floor(along) - 0.5) < 0.5 - FACE
     on_line = is_near_line & is_between_ends
 
+    # Divide every edge, without its ends, into bins of one map point, and mark the bins with a return.
     bins = round((1 - 2 * FACE) / resolution)
     cell_start = np.floor(along[on_line])
-    from_face = along[on_line] - cell_start - FACE
-    place = np.floor(from_face / resolution).clip(0, bins - 1)
-    line_no = line[on_line].astype(np.int64) - corner[0]
-    along_no = cell_start.astype(np.int64) - corner[1]
+    from_edge_end = along[on_line] - cell_start - FACE
+    bin_index = np.floor(from_edge_end / resolution).clip(0, bins - 1)
+    line_index = line[on_line].astype(np.int64) - corner[0]
+    along_index = cell_start.astype(np.int64) - corner[1]
 
-    hit = np.zeros((shape[0] + 1, shape[1], bins), bool)
-    hit[line_no, along_no, place.astype(np.int64)] = True
-    full = hit.sum(axis=2) >= _FACE_SHARE * bins
-    # Line n is an edge of the cell before it and of the cell after it.
-    face: NDArray[np.bool_] = full[:-1] | full[1:]
-    return face
+    is_hit = np.zeros((shape[0] + 1, shape[1], bins), bool)
+    is_hit[line_index, along_index, bin_index.astype(np.int64)] = True
+    is_face = is_hit.sum(axis=2) >= _FACE_SHARE * bins
+    # Line n is the edge between the cells n - 1 and n.
+    has_face: NDArray[np.bool_] = is_face[:-1] | is_face[1:]
+    return has_face
 
 
 def _close_corners(ground: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Turn unknown cells into walls where two walls meet around open ground: the cell that joins them shows no face."""
+    """Return the ground with unknown cells at inner corners of rooms turned into walls.
+
+    The cell in an inner corner shows no face itself. Two of its neighbours are walls, and the cell diagonally between
+    these neighbours is free or holds a thing.
+    """
     padded = np.pad(ground, 1)
     joins = np.zeros(ground.shape, bool)
+    # Offsets into the padded array: 0 is the cell before, 2 the cell after.
     for down, right in product((0, 2), (0, 2)):
         rows = slice(down, down + ground.shape[0])
         columns = slice(right, right + ground.shape[1])
@@ -200,34 +222,39 @@ def _close_corners(ground: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def window(cell: Cell, direction: int) -> Iterator[tuple[int, int, Cell]]:
-    """Yield the cells that an agent is shown: (forward, right + 3, cell), from near to far and left to right."""
-    ahead = STEPS[direction]
-    right = STEPS[(direction + 1) % 4]
+    """Yield the cells of an agent's window, from near to far and from left to right.
+
+    Each item is (cells ahead of the agent, cells right of the window's left side, cell).
+    """
+    ahead_rows, ahead_columns = STEPS[direction]
+    right_rows, right_columns = STEPS[(direction + 1) % 4]
     for forward in range(VIEW):
         for across in range(VIEW):
-            aside = across - VIEW // 2
-            row = cell[0] + ahead[0] * forward + right[0] * aside
-            column = cell[1] + ahead[1] * forward + right[1] * aside
+            right = across - VIEW // 2
+            row = cell[0] + ahead_rows * forward + right_rows * right
+            column = cell[1] + ahead_columns * forward + right_columns * right
             yield forward, across, (row, column)
 
 
 def spread_light(clear: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which cells of a window light reaches, as in MiniGrid: row by row through what is ``clear``.
+    """Return which cells of a window light reaches, by the rules of MiniGrid.
 
-    Both bool (forward, across), the agent at [0, 3].
+    ``clear`` says which cells let light through. Argument and result are bool (forward, across) with the agent at
+    [0, 3]. In each row, from near to far, light spreads to the right, then to the left.
     """
     rows, columns = clear.shape
     last = columns - 1
-    seen = np.zeros_like(clear)
-    seen[0, columns // 2] = True
+    is_lit = np.zeros_like(clear)
+    is_lit[0, columns // 2] = True
     for row in range(rows):
-        sweeps = ((range(last), 1), (range(last, 0, -1), -1))
-        for order, step in sweeps:
+        rightward = (range(last), 1)
+        leftward = (range(last, 0, -1), -1)
+        for order, step in (rightward, leftward):
             for column in order:
-                if not (seen[row, column] and clear[row, column]):
+                if not (is_lit[row, column] and clear[row, column]):
                     continue
-                seen[row, column + step] = True
+                is_lit[row, column + step] = True
                 if row + 1 < rows:
-                    seen[row + 1, column] = True
-                    seen[row + 1, column + step] = True
-    return seen
+                    is_lit[row + 1, column] = True
+                    is_lit[row + 1, column + step] = True
+    return is_lit

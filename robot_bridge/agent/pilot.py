@@ -1,8 +1,8 @@
-"""Primitives of an agent as decisions, and the pilot that has them carried out.
+"""The pilot, which turns an agent's primitives into decisions and has the decisions carried out.
 
-Every motion is a NavigationDecision: it passes the executor, the controller and the safety chain like those of a model.
-A quarter turn of the agent is a turn on the robot's own scale: to a heading in the same cell, by as many arcs as the
-cell has room for. So the executor is asked for a pose, not only for a place.
+Every motion is a NavigationDecision, which passes the executor, the controller and the safety chain like a model's
+decision. For a quarter turn of the agent, the robot drives as many arcs as the cell requires until it has the new
+heading in the same cell. Therefore the goal given to the executor is a pose, not only a place.
 """
 
 from __future__ import annotations
@@ -29,23 +29,24 @@ from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Episode, Executor, Failed, Finished, Yielded
 
 TOLERANCE: Final = 0.08
-"""Metres from the middle of a cell that are aimed at."""
+"""Distance from the middle of a cell, in metres, at which a drive to the cell ends."""
 FACING: Final = radians(15)
-"""Radians from its heading with which the robot counts as standing in a cell."""
+"""Greatest error of the heading, in radians, with which the robot counts as standing at a pose."""
 PATIENCE_S: Final = 90.0
+"""Longest time for carrying out a decision."""
 PAUSE_S: Final = 1.0
-"""Before another try: what bars the way may be something that the map has not forgotten yet."""
+"""Pause after a failed drive, in which the map may forget an obstacle that is gone."""
 
 
 @dataclass(slots=True)
 class Narrated:
-    """An Executor that tells which step of the plan asks for the next primitive."""
+    """Executor that passes the text of the current plan step to ``tell`` before every primitive."""
 
     inner: Executor
     tell: Callable[[str], None]
 
     def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
-        """Begin, as the Executor that it wraps."""
+        """Start an episode of the wrapped Executor."""
         episode = self.inner.start(agent, steps, previous)
         return _NarratedEpisode(episode, tuple(map(str, steps)), self.tell)
 
@@ -71,16 +72,16 @@ class _NarratedEpisode:
 
 
 class Pilot:
-    """Has decisions carried out, tick by tick.
+    """Driver that has decisions carried out, tick by tick.
 
     Args:
-        controller: of the robot.
-        executor: every decision passes it.
-        memory: is told of findings.
+        controller: the robot's controller.
+        executor: checks every decision.
+        memory: records reported discoveries.
         ticked: called after every period of the control loop.
 
     Attributes:
-        doing: what is being done, in the agent's words; the log reads it before every decision.
+        doing: current activity in the agent's words; becomes part of every decision's reasoning in the log.
     """
 
     def __init__(
@@ -98,16 +99,16 @@ class Pilot:
 
     @property
     def pose(self) -> Pose:
-        """Believed pose of the rear axle."""
+        """Estimated pose of the rear axle in the map frame."""
         return self._controller.navigation.estimate.pose
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Believed place of the footprint's middle."""
+        """Estimated place of the footprint's middle in the map frame."""
         return self.pose.ahead(self._controller.config.body.centre)
 
     def wait(self, until: Callable[[], bool], seconds: float) -> bool:
-        """Tick, at rest, until something holds; False when it did not in that time."""
+        """Run the control loop without a goal until ``until`` returns True; return False after ``seconds``."""
         end = self.state.now + seconds
         while not until():
             if self.state.now >= end:
@@ -116,7 +117,7 @@ class Pilot:
         return True
 
     def rest(self) -> bool:
-        """Wait until the robot stands still; False when it does not."""
+        """Wait until the robot stands still; return False if the robot still moves after 2 s."""
         return self.wait(self._is_still, 2.0)
 
     def _is_still(self) -> bool:
@@ -124,19 +125,19 @@ class Pilot:
         return odometry is not None and abs(odometry.twist.linear) < 0.01
 
     def look(self) -> None:
-        """Stand still until a picture was taken at rest."""
+        """Stand still until the camera has taken a picture at rest."""
         self._decide(Tool.OBSERVE_SCENE, {"focus": "objects"})
 
     def report(self, label: str, notes: str) -> None:
-        """Tell the operator."""
-        found = {"label": label, "notes": notes, "significance": "point_of_interest"}
-        self._decide(Tool.REPORT_DISCOVERY, found, f" {label}")
+        """Report a discovery to the operator."""
+        discovery = {"label": label, "notes": notes, "significance": "point_of_interest"}
+        self._decide(Tool.REPORT_DISCOVERY, discovery, f" {label}")
 
     def go(self, x: float, y: float, heading: float) -> bool:
-        """Drive the footprint's middle to a pose in the map frame; return whether it stands so then.
+        """Drive the footprint's middle to a pose in the map frame; return whether the robot stands there.
 
-        Where no maneuver leads straight to it, as in a narrow dead end, the robot turns where it stands first, then
-        tries to get to the place whatever the heading, and turns there.
+        If no maneuver leads straight to the pose, as in a narrow dead end, first turn on the spot and try again. If
+        that fails, drive to the place with any heading and turn there.
         """
         goal = NavGoalTarget(x, y, heading, TOLERANCE)
         if self._reach(goal, heading):
@@ -148,19 +149,21 @@ class Pilot:
         return self._reach(goal, heading)
 
     def _reach(self, goal: NavGoalTarget, heading: float) -> bool:
-        if not self._stands(goal, heading):
+        """Drive to the goal unless the robot stands there; return whether the robot stands there then."""
+        if not self._is_at(goal, heading):
             self._approach(goal)
-        return self._stands(goal, heading)
+        return self._is_at(goal, heading)
 
     def _approach(self, goal: NavGoalTarget) -> None:
-        """Carry out one decision, and pause if it came to nothing."""
+        """Carry out the decision to drive to the goal; pause if the drive fails."""
         result = self._carry_out(self._executor.execute_pose(goal, self.doing, self.state))
         if not result.success:
             self.wait(lambda: False, PAUSE_S)
 
-    def _stands(self, goal: NavGoalTarget, heading: float) -> bool:
-        off = dist(self.middle, (goal.x, goal.y))
-        return off <= NEAR_ENOUGH and abs(wrap_angle(heading - self.pose.heading)) <= FACING
+    def _is_at(self, goal: NavGoalTarget, heading: float) -> bool:
+        distance = dist(self.middle, (goal.x, goal.y))
+        turn = wrap_angle(heading - self.pose.heading)
+        return distance <= NEAR_ENOUGH and abs(turn) <= FACING
 
     def _decide(self, tool: Tool, parameters: Mapping[str, object], detail: str = "") -> None:
         state = self.state

@@ -1,7 +1,7 @@
-"""A plan held against the agent that is to carry it out, before anything moves (pure).
+"""Check a plan against the agent that is to carry it out, before the robot moves (pure).
 
-What an agent can do is read from its source; nothing of it is run. Things are called kind_colour, as the planner and
-the agent's actions call them; what no sign can say is nowhere around a robot.
+The agent's actions are read from its source without running the source. In a plan, things are named kind_colour, as
+the planner and the agent's actions name them. A thing without a matching sign cannot exist around a robot.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from spca.contracts import AgentSource, Plan, PlannerMode, PlanStep
 from spca.errors import PatchError, PlanTextError
 from spca.plan.pddl import parse_plan
 
-_OPEN: Final = "any"
-"""The colour of what is named without one; ``object`` is the kind of what may be a key, a ball or a box."""
-_NEAR_NAME: Final = 0.75
-"""How similar two names of things are, 0 to 1, of which one may have been meant by the other."""
+_ANY_COLOUR: Final = "any"
+"""Colour in the name of a thing that may have any colour."""
+_MIN_SIMILARITY: Final = 0.75
+"""Least similarity, 0 to 1, between an unknown name and the name that is suggested instead."""
 
 
 def _collect_colours() -> Mapping[str, Sequence[str]]:
@@ -34,25 +34,25 @@ def _collect_colours() -> Mapping[str, Sequence[str]]:
         of_kind = colours.setdefault(kind, [])
         if colour not in of_kind:
             of_kind.append(colour)
-    colours["object"] = list(COLORS)
-    return {kind: (*of_kind, _OPEN) for kind, of_kind in colours.items()}
+    colours["object"] = list(COLORS)  # a key, a ball or a box
+    return {kind: (*of_kind, _ANY_COLOUR) for kind, of_kind in colours.items()}
 
 
 COLOURS_OF_KINDS: Final = _collect_colours()
-"""What the name of a thing may be made of."""
+"""Kinds in the names of things, each with the colours that a thing of the kind may have."""
 
 
 def check_plan(text: str, agent: AgentSource, called: str = "the agent") -> Plan:
-    """Return the plan, which the agent can begin.
+    """Parse a plan, check that the agent can carry it out, and return the parsed plan.
 
     Args:
         text: such as ``[go_to_object(a1, ball_red), pick_up_object(a1, ball_red)]``.
-        agent: has these actions.
-        called: what the agent is called in complaints.
+        agent: source of the agent.
+        called: name of the agent in error messages.
 
     Raises:
-        SetupError: the plan cannot be read, the agent must not be run, it lacks an action, an action takes another
-            number of arguments, or there can be no thing of a name.
+        SetupError: the plan cannot be read, the agent must not be run, the agent lacks an action of the plan, an action
+            takes another number of arguments, or an argument names a thing that cannot exist.
     """
     steps = read_steps(text)
     actions = _find_actions(agent, called)
@@ -68,7 +68,7 @@ def read_steps(text: str) -> tuple[PlanStep, ...]:
     """Return the steps of a plan.
 
     Raises:
-        SetupError: it cannot be read, or has none.
+        SetupError: the text cannot be read, or has no steps.
     """
     try:
         steps = parse_plan(text)
@@ -90,7 +90,10 @@ def _find_actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionD
 
 
 def _is_action(method: ast.FunctionDef) -> bool:
-    """Return whether a plan can name it: a plain generator that is no helper and is called with names alone."""
+    """Return whether a plan can name the method as an action.
+
+    An action is a public generator without decorators whose keyword-only parameters all have defaults.
+    """
     is_plain = not method.decorator_list and None not in method.args.kw_defaults
     return is_plain and not method.name.startswith("_") and agent_source.is_generator(method)
 
@@ -101,10 +104,10 @@ def _explain_unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], cal
         return f"{has_no}, nor any other: let it learn with {other_program('python main.py')} run"
 
     longer = [name for name in actions if name.startswith(step.action)]
-    near = dict.fromkeys([*longer, *find_nearest(step.action, actions)])
+    suggestions = dict.fromkeys([*longer, *find_nearest(step.action, actions)])
     question = ":"
-    if near:
-        signatures = [_signature(actions[name]) for name in near]
+    if suggestions:
+        signatures = [_signature(actions[name]) for name in suggestions]
         question = f": did you mean {_join_words(signatures, 'or')}?"
     known = [_signature(action) for action in actions.values()]
     return f"{has_no}{question} it has {_join_words(known, 'and')}"
@@ -127,19 +130,21 @@ def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[
 
 
 def _find_problem(name: str, words: Collection[str]) -> str:
-    """Return what is wrong with a name of a thing.
+    """Return why no thing can have this name, or "" if a thing can.
 
-    Return "" if nothing is, or if it is one of the agent's own ``words``.
+    ``words`` are the words in the agent's source. The function returns "" for an argument made of these words, because
+    such an argument need not name a thing.
     """
     kind, _, rest = name.partition("_")
     colour = rest.partition("_")[0]
     colours = COLOURS_OF_KINDS.get(kind)
     if colours is None:
-        is_thing = colour in (*COLORS, _OPEN) and kind not in words
+        is_thing = colour in (*COLORS, _ANY_COLOUR) and kind not in words
         return f"{_suggest_name(name)}kinds are {_join_words(COLOURS_OF_KINDS, 'and')}" if is_thing else ""
 
+    is_without_colour = not colour or colour.isdigit()
     is_agents_word = colour in words and colour not in COLORS
-    if not colour or colour.isdigit() or colour in colours or is_agents_word:
+    if is_without_colour or colour in colours or is_agents_word:
         return ""
     return f"{_suggest_name(name)}{kind}s are {_join_words(colours, 'or')}"
 
@@ -148,12 +153,12 @@ def _suggest_name(name: str) -> str:
     names: list[str] = []
     for kind, colours in COLOURS_OF_KINDS.items():
         names += [f"{kind}_{colour}" for colour in colours]
-    near = get_close_matches(name, names, n=1, cutoff=_NEAR_NAME)
-    return f"did you mean {near[0]}? " if near else ""
+    matches = get_close_matches(name, names, n=1, cutoff=_MIN_SIMILARITY)
+    return f"did you mean {matches[0]}? " if matches else ""
 
 
 def _signature(action: ast.FunctionDef) -> str:
-    """Return an action as a plan calls it: without ``self``."""
+    """Return an action's name and parameters without ``self``, as in a plan."""
     parameters = ast.unparse(action.args).partition(", ")[2]
     return f"{action.name}({parameters})"
 

@@ -1,4 +1,4 @@
-"""Robots that are ready to be a world: the twin of a level, and a real one with an operator at its side."""
+"""Robots with everything that an agent's world needs: the twin of a level, or a real robot with an operator."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def _no_difference() -> str:
 
 
 class Rig:
-    """A robot that is ready to begin: what drives it, what it cannot do itself, and who judges.
+    """Robot at its start, with controller, executor, memory, effects and judge.
 
-    ``carrying`` is what is in hand at the beginning ("key blue"), None for nothing; ``difference`` tells how the world
-    differs from what its judge takes it to be, "" where it does not.
+    ``carrying`` is the thing in hand at the start ("key blue"), or None. ``difference`` returns how the real state
+    differs from the judge's state, or "" if both agree.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Rig:
         carrying: str | None = None,
         difference: Callable[[], str] = _no_difference,
     ) -> None:
-        """Join a robot with all that it needs; ``start`` is its pose in the map frame, by default the origin."""
+        """Build the parts that drive the robot; ``start`` is its pose in the map frame, by default the origin."""
         config = robot.config
         navigation = Navigation(config, start or Pose())
         self.controller = Controller(robot, clock, navigation, SafetyChain(config))
@@ -55,7 +55,7 @@ class Rig:
         self._closing.callback(self.controller.close)
 
     def detect(self, frame: Frame) -> tuple[Sighting, ...]:
-        """Return the signs in a picture."""
+        """Return the things whose signs are in a picture."""
         return tags.detect(frame, self.controller.config.camera)
 
     def close(self) -> None:
@@ -67,10 +67,12 @@ def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Ri
     """Return the simulated robot in the twin of a MiniGrid level, judged by the level itself.
 
     Args:
-        seed: of the level and of the noise.
+        env_id: id of the MiniGrid level.
+        seed: seeds the level and the noise.
+        config: the robot's configuration; None for the defaults.
 
     Raises:
-        SetupError: there is no such level, no twin can be built of it, or pictures cannot be drawn here.
+        SetupError: the level does not exist, no twin can be built of the level, or this machine cannot draw pictures.
     """
     from robot_bridge.twin.robot import MujocoRobot
     from robot_bridge.twin.worlds.effects import TwinEffects
@@ -95,7 +97,7 @@ def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Ri
 
 
 class OperatorJudge:
-    """A person tells whether the mission is complete, once the agent believes so; until then it goes on."""
+    """Judge that asks a person whether the mission is complete, once the agent says that its work is done."""
 
     def __init__(self, mission: str, ask: Callable[[str], bool]) -> None:
         self.mission = mission
@@ -105,15 +107,15 @@ class OperatorJudge:
         self.why_over = "the operator says that the mission is not complete"
 
     def step(self, code: int) -> None:
-        """Ask the operator if the agent's last primitive says that it is done."""
+        """If the primitive is "done", ask the operator."""
         if code == _DONE:
             self.confirm()
 
     def count_failed_primitive(self) -> None:
-        """Do nothing: a person counts no steps."""
+        """Do nothing, because an operator counts no steps."""
 
     def confirm(self) -> bool:
-        """Ask; the episode is over then."""
+        """Ask the operator, end the episode and return whether the mission is complete."""
         self.over = True
         self.solved = self._ask(self.mission)
         self.reward = 1.0 if self.solved else 0.0
@@ -121,18 +123,19 @@ class OperatorJudge:
 
 
 _DONE = 6
+"""Code of the primitive "done"."""
 
 Judge = ShadowJudge | OperatorJudge
-"""Knows what the task (``mission``) is and when it is done; the agent does not see it.
+"""Keeper of the task (``mission``) that knows when the task is done; the agent cannot see the judge.
 
-``over`` and ``solved`` say how it stands, ``why_over`` in words why it is over and not solved, ``reward`` what it was
-worth. ``step`` is told of a primitive when it has physically happened, ``count_failed_primitive`` of one that was tried
-in vain, which takes a step as well.
+``over`` and ``solved`` are the state of the episode, and ``reward`` is its reward. If the episode is over but not
+solved, ``why_over`` says why. ``step`` counts a primitive that has physically happened. ``count_failed_primitive``
+counts a primitive that failed, which takes a step, too.
 """
 
 
 class OperatorEffects:
-    """A person does what a robot without an arm cannot.
+    """Effects that a person causes for a robot without an arm.
 
     Args:
         ask: puts a question to the operator and returns the answer, a line of text.
@@ -145,11 +148,13 @@ class OperatorEffects:
     def pick_up(self) -> EffectResult:
         if self._carrying is not None:
             return EffectResult(False, "the hand is not empty", *self._carrying)
-        found = self._answer("Take the key, ball or box before the robot and keep it. What is it (such as: blue key)?")
-        if found.success and found.kind in ("key", "ball", "box"):
-            self._carrying = found.kind, found.color
-            return found
-        return EffectResult(False, found.reason or "there is nothing to take")
+        answer = self._ask_for_thing(
+            "Take the key, ball or box before the robot and keep it. What is it (such as: blue key)?"
+        )
+        if answer.success and answer.kind in ("key", "ball", "box"):
+            self._carrying = answer.kind, answer.color
+            return answer
+        return EffectResult(False, answer.reason or "there is nothing to take")
 
     def drop(self) -> EffectResult:
         if self._carrying is None:
@@ -163,15 +168,18 @@ class OperatorEffects:
 
     def toggle(self) -> EffectResult:
         request = "Open the door or box before the robot, or close an open door."
-        return self._answer(f"{request} What is there now (such as: open red door; nothing)?")
+        return self._ask_for_thing(f"{request} What is there now (such as: open red door; nothing)?")
 
-    def _answer(self, question: str) -> EffectResult:
-        """Return what the operator says, as signs say it; an empty answer or one that no sign says is a failure."""
+    def _ask_for_thing(self, question: str) -> EffectResult:
+        """Ask the operator which thing is there, and return the thing as the result of an effect.
+
+        The effect has failed if the answer is empty or names a thing for which there is no sign.
+        """
         words = self._ask(f"{question} Empty: it cannot be done. ").lower().split()
         if words == ["nothing"]:
             return EffectResult(True)
         if len(words) == 2:
-            words = ["", *words]  # all but doors have no state
+            words = ["", *words]  # only doors have a state
 
         failure = EffectResult(False, "the operator says that it cannot be done")
         if len(words) != 3:

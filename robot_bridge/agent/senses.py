@@ -1,12 +1,12 @@
-"""What a robot knows of the cells around it, and how it gets to know what is missing.
+"""What a robot knows of the cells around it, and how the robot looks at cells that are still unknown.
 
 ::
 
     lidar -> occupancy map -> terrain ┐
     camera -> signs and floor ────────┴─> cells -> window
 
-Signs hang too high to be seen from the next cell; what marks a goal or lava is on the floor too, and that is seen from
-there. So a cell counts as looked at when its floor was seen.
+A sign hangs too high for a camera in the next cell. A goal or lava is also marked on the floor, and the floor can be
+seen from the next cell. Therefore a cell counts as looked at once its floor was seen.
 """
 
 from __future__ import annotations
@@ -33,25 +33,31 @@ from robot_bridge.twin.worlds.levels import direction_of, heading_of
 from spca.common.command import program
 
 MARKS: Final[Mapping[int, Label]] = {1: ("goal", "green", ""), 2: ("lava", "red", "")}
+"""Labels that colours on the floor stand for; 0 is no mark."""
 _ON_FLOOR = 0.03
-"""Metres; what is measured lower is floor."""
+"""Points below this height, in metres, belong to the floor."""
 _INNER = 0.3
-"""Half the side of the middle of a cell, whose floor must be seen."""
-_POINTS = 20
+"""Half the side, in metres, of the square in the middle of a cell in which floor is looked for."""
+_MIN_POINTS = 20
+"""Fewest points of floor from which a cell counts as seen."""
 _CONTRAST = 40
-"""How much greener or redder than the rest a mark is, of 255."""
-_ROUGHLY = 0.4
-"""Metres: a sign so far from the middle of a cell is not understood to stand in it."""
+"""How much the green or red of a mark exceeds the other two channels, of 255."""
+_MAX_OFF_MIDDLE = 0.4
+"""If a thing appears farther than this from the middle of a cell, in metres, its cell is uncertain."""
 
 
 def floor(frame: Frame, pose: Pose, camera: Camera, lattice: Lattice) -> dict[Cell, Label | None]:
-    """Return the cells whose floor is seen well enough, with the label marked on it; None for bare floor.
+    """Return the cells whose floor a picture shows well enough, each with the label marked on the floor.
+
+    The label is None for bare floor.
 
     Args:
         frame: colour and depth.
-        pose: of the rear axle when it was taken, map frame.
+        pose: pose of the rear axle in the map frame when the picture was taken.
+        camera: gives the camera's position in the base frame.
+        lattice: the grid of cells.
     """
-    # Only below the horizon can there be floor.
+    # Floor can only be below the horizon, which is the middle row because the camera is level.
     height, width = frame.depth.shape
     top = height // 2 + 1
     depth = frame.depth[top:].astype(np.float64)
@@ -61,7 +67,7 @@ def floor(frame: Frame, pose: Pose, camera: Camera, lattice: Lattice) -> dict[Ce
     is_low = camera.z - drop < _ON_FLOOR
     is_floor = (depth > 0) & np.isfinite(depth) & is_low
 
-    # From the camera to the robot, and from there to cells: metres south and east of the corner of cell (0, 0).
+    # Transform from the camera to the robot, to the map, and to metres south and east of the corner of cell (0, 0).
     floor_depth = depth[is_floor]
     ahead = floor_depth + camera.x
     right_of_axis = columns[is_floor] - (width - 1) / 2
@@ -84,7 +90,10 @@ def floor(frame: Frame, pose: Pose, camera: Camera, lattice: Lattice) -> dict[Ce
 
 
 def _classify_marks(rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return by point the key of its colour in ``MARKS``, 0 for none."""
+    """Return for each point the key in ``MARKS`` that its colour stands for, 0 for no mark.
+
+    ``rgb`` is (points, 3), the result (points,).
+    """
     red, green, blue = rgb.astype(np.int64).T
     marks: NDArray[np.int64] = np.zeros(len(rgb), np.int64)
     marks[green - np.maximum(red, blue) > _CONTRAST] = 1
@@ -93,39 +102,42 @@ def _classify_marks(rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def _vote_by_cell(cells: NDArray[np.int64], marks: NDArray[np.int64]) -> dict[Cell, Label | None]:
-    """Return the mark that most points of a cell show, for the cells with enough points."""
+    """Return for each cell with enough points the label that most of its points show, None for bare floor.
+
+    ``cells`` is (points, 2), the row and column of each point's cell; ``marks`` is (points,).
+    """
     if not len(cells):
         return {}
     corner = cells.min(axis=0)
     rows, columns = (cells.max(axis=0) - corner + 1).tolist()
     offsets = cells - corner
-    flat = offsets[:, 0] * columns + offsets[:, 1]
+    cell_numbers = offsets[:, 0] * columns + offsets[:, 1]
     kinds = len(MARKS) + 1
-    counts = np.bincount(flat * kinds + marks, minlength=rows * columns * kinds)
+    counts = np.bincount(cell_numbers * kinds + marks, minlength=rows * columns * kinds)
     votes = counts.reshape(-1, kinds)
 
-    enough = np.flatnonzero(votes.sum(axis=1) >= _POINTS)
-    winners = votes[enough].argmax(axis=1)
+    seen_cells = np.flatnonzero(votes.sum(axis=1) >= _MIN_POINTS)
+    winners = votes[seen_cells].argmax(axis=1)
     first_row, first_column = corner.tolist()
-    marked: dict[Cell, Label | None] = {}
-    for index, mark in zip(enough.tolist(), winners.tolist(), strict=True):
-        row, column = divmod(index, columns)
-        marked[row + first_row, column + first_column] = MARKS.get(mark)
-    return marked
+    labels: dict[Cell, Label | None] = {}
+    for cell_number, mark in zip(seen_cells.tolist(), winners.tolist(), strict=True):
+        row, column = divmod(cell_number, columns)
+        labels[row + first_row, column + first_column] = MARKS.get(mark)
+    return labels
 
 
 def is_solid(label: Label) -> bool:
-    """Return whether it stands on the floor, so that the lidar meets it."""
+    """Return whether the thing stands on the floor in the lidar's plane: key, ball, box, or a door that is not open."""
     kind, _, state = label
     return kind in ("key", "ball", "box") or (kind == "door" and state != "open")
 
 
 @dataclass(slots=True)
 class Knowledge:
-    """What is known of cells besides their ground.
+    """Knowledge of cells from pictures, beyond the classes that the lidar gives.
 
-    ``things``: what was recognised where; ``looked``: cells whose floor was seen, or was driven over; ``changed``: when
-    something was done to a cell, after which older pictures of it are out of date.
+    ``things`` holds the recognised label by cell. ``looked`` holds the cells whose floor was seen or driven over.
+    ``changed`` holds the time of the last effect by cell; older pictures of the cell are out of date.
     """
 
     things: dict[Cell, Label] = field(default_factory=dict)
@@ -133,25 +145,26 @@ class Knowledge:
     changed: dict[Cell, float] = field(default_factory=dict)
 
     def see(self, stamp: float, seen: Mapping[Cell, Label | None]) -> None:
-        """Enter what :func:`floor` returned; marks do not go away."""
+        """Enter the result of :func:`floor` for a picture of time ``stamp``; bare floor deletes no mark."""
         for cell, mark in seen.items():
             if stamp > self.changed.get(cell, -1.0):
                 self.looked.add(cell)
+                # A mark does not replace a solid thing: marks themselves are never solid.
                 if mark is not None and not is_solid(self.things.get(cell, mark)):
                     self.things[cell] = mark
 
     def recognise(self, stamp: float, sightings: Iterable[Sighting], pose: Pose, lattice: Lattice) -> None:
-        """Enter things whose signs were seen with the rear axle at ``pose``."""
+        """Enter things whose signs were seen at time ``stamp`` with the rear axle at ``pose``."""
         for sighting in sightings:
             x, y = pose.ahead(sighting.forward, sighting.left)
             cell = lattice.cell(x, y)
             middle_x, middle_y = lattice.middle(cell)
-            is_new = stamp > self.changed.get(cell, -1.0)
-            if is_new and hypot(x - middle_x, y - middle_y) < _ROUGHLY:
+            is_up_to_date = stamp > self.changed.get(cell, -1.0)
+            if is_up_to_date and hypot(x - middle_x, y - middle_y) < _MAX_OFF_MIDDLE:
                 self.things[cell] = sighting.kind, sighting.color, sighting.state
 
     def change(self, cell: Cell, label: Label | None, now: float) -> None:
-        """Enter that something was put there, taken away (None) or changed."""
+        """Enter an effect at time ``now``: the cell now holds the thing ``label``, or no thing if None."""
         self.things.pop(cell, None)
         if label is not None:
             self.things[cell] = label
@@ -159,48 +172,55 @@ class Knowledge:
         self.changed[cell] = now
 
     def word(self, cell: Cell, terrain: Terrain) -> str:
-        """Return what the agent calls a cell: "unseen" if anything about it is open."""
+        """Return the agent's word for a cell, which is "unseen" unless lidar and camera agree on the content."""
         ground = terrain.ground_at(cell)
         label = self.things.get(cell)
-        if label is not None and self._stands(cell, label, ground):
+        if label is not None and self._is_consistent(cell, label, ground):
             return " ".join(filter(None, label)) if label[0] != "lava" else "lava"
         if ground is Ground.WALL:
             return "wall"
-        if cell in self.looked and (ground is Ground.FREE or cell in self.changed):
+        is_known_bare = ground is Ground.FREE or cell in self.changed
+        if cell in self.looked and is_known_bare:
             return "empty"
         return "unseen"
 
-    def _stands(self, cell: Cell, label: Label, ground: Ground) -> bool:
-        """Return whether what was recognised can be there.
+    def _is_consistent(self, cell: Cell, label: Label, ground: Ground) -> bool:
+        """Return whether the thing can be in the cell according to the lidar's class of the cell.
 
-        A wall cannot be it, and what stands leaves no free ground.
+        A wall holds no thing, and free ground holds no solid thing. After an effect on the cell, the thing counts even
+        if the map is not up to date.
         """
         if cell in self.changed:
             return True
-        return ground is not Ground.WALL and not (ground is Ground.FREE and is_solid(label))
+        is_solid_on_free = ground is Ground.FREE and is_solid(label)
+        return ground is not Ground.WALL and not is_solid_on_free
 
 
 MAX_LOOKS: Final = 12
-"""Poses from which missing cells are looked for at a time."""
+"""Greatest number of extra poses per survey."""
 READY_S: Final = 10.0
+"""Longest wait for the first scan and picture."""
 SURE_AFTER_S: Final = 1.0
 """How long the lidar needs until free ground counts as free."""
 _SETTLED_S: Final = 5.0
+"""Longest wait until the map shows an effect."""
 _REMEMBERED: Final = 60
+"""Number of recent poses that are kept to look up the pose of a picture."""
 _LAVA_M: Final = 0.45
-"""Radius around the middle of a cell with lava that no way crosses."""
+"""Radius around the middle of a cell with lava, in metres, that no path crosses."""
 
 
 class Senses:
-    """Cells as they become known; the first is the one in which the robot stands.
+    """Knowledge of the cells around the robot, whose cell (0, 0) is the cell in which the robot starts.
 
     Args:
-        controller: of the robot.
+        controller: the robot's controller.
         detect: finds signs in a picture.
+        pilot: makes the pilot, given a function to call after every tick.
 
     Attributes:
-        pilot: drives, also in order to see.
-        looks: extra poses that were driven to for a look.
+        pilot: drives the robot, also to extra poses for a look.
+        looks: number of extra poses driven to for a look.
     """
 
     def __init__(
@@ -221,19 +241,23 @@ class Senses:
 
     @property
     def lattice(self) -> Lattice:
-        """Where the cells lie."""
+        """Grid of cells in the map frame.
+
+        Raises:
+            DeviceError: no scan has arrived yet.
+        """
         if self._lattice is None:
             raise DeviceError("the robot has not seen anything yet")
         return self._lattice
 
     @property
     def at(self) -> Pose4:
-        """The cell in which the footprint's middle is, and the nearest direction."""
+        """Cell in which the footprint's middle is, and the direction nearest to the heading."""
         x, y = self.pilot.middle
         return self.lattice.cell(x, y), direction_of(self.pilot.pose.heading)
 
     def go(self, pose: Pose4) -> bool:
-        """Drive to the middle of a cell and face a direction; return whether the robot stands so then."""
+        """Drive to the middle of a cell and face a direction; return whether the robot stands there."""
         cell, direction = pose
         return self.pilot.go(*self.lattice.middle(cell), heading_of(direction))
 
@@ -241,7 +265,7 @@ class Senses:
         """Wait for the first scan and picture.
 
         Raises:
-            DeviceError: they do not come.
+            DeviceError: no scan or no picture came within ``READY_S``.
         """
         self.pilot.doing = "look around"
         if not self.pilot.wait(self._has_begun, READY_S):
@@ -249,10 +273,12 @@ class Senses:
         self.pilot.wait(lambda: False, SURE_AFTER_S)
 
     def survey(self, at: Pose4) -> dict[Cell, str]:
-        """Return the words of the window at the robot's pose; look at what it lacks first, from near poses.
+        """Return the word of every cell in the window at the robot's pose ``at``.
+
+        If cells are unseen, first drive to near poses to look at them, then back to ``at``.
 
         Raises:
-            DeviceError: the robot cannot get back to that pose.
+            DeviceError: the robot cannot get back to ``at``.
         """
         self._knowledge.looked.add(at[0])
         words = self._window(at)
@@ -262,11 +288,11 @@ class Senses:
         return words
 
     def label(self, cell: Cell) -> Label | None:
-        """Return what was recognised there."""
+        """Return the label of the thing recognised in a cell, or None."""
         return self._knowledge.things.get(cell)
 
     def may_enter(self, cell: Cell) -> bool:
-        """Return whether nothing is known to stand there, nor that it would be the end of the robot."""
+        """Return whether the robot may drive into a cell: no known wall, solid thing or lava is there."""
         ground = self.terrain().ground_at(cell)
         label = self.label(cell)
         if ground in (Ground.WALL, Ground.THING):
@@ -278,11 +304,11 @@ class Senses:
         return not is_solid(label) or self._knowledge.word(cell, self.terrain()) == "empty"
 
     def change(self, cell: Cell, label: Label | None) -> None:
-        """Enter that something was put there, taken away (None) or changed; wait until the map shows it."""
+        """Enter an effect: the cell now holds the thing ``label``, or no thing if None. Wait until the map shows it."""
         self._knowledge.change(cell, label, self.pilot.state.now)
-        stands = label is not None and is_solid(label)
+        has_solid = label is not None and is_solid(label)
         chart = self._controller.navigation.map
-        self.pilot.wait(lambda: is_bare(chart, self.lattice, cell) != stands, _SETTLED_S)
+        self.pilot.wait(lambda: is_bare(chart, self.lattice, cell) != has_solid, _SETTLED_S)
 
     def terrain(self) -> Terrain:
         return terrain(self._controller.navigation.map, self.lattice)
@@ -292,7 +318,10 @@ class Senses:
         return self._lattice is not None and self._newest >= 0 and has_map
 
     def _take_in_picture(self) -> None:
-        """Take in a new picture, if there is one, seen from where the robot was when it was taken."""
+        """If a new picture has arrived, enter its contents, seen from the robot's pose when the picture was taken.
+
+        The first call after the first scan also lays the grid of cells.
+        """
         controller = self._controller
         view = controller.view
         pose = self.pilot.pose
@@ -305,8 +334,8 @@ class Senses:
         stamp = frame.stamp
         self._newest = stamp
         _, pose = min(self._poses, key=lambda entry: abs(entry[0] - stamp))
-        seen = floor(frame, pose, controller.config.camera, self._lattice)
-        self._knowledge.see(stamp, seen)
+        marks = floor(frame, pose, controller.config.camera, self._lattice)
+        self._knowledge.see(stamp, marks)
         self._knowledge.recognise(stamp, self._detect(frame), pose, self._lattice)
 
         things = self._knowledge.things
@@ -315,25 +344,28 @@ class Senses:
         controller.navigation.keep_outs = tuple(areas)
 
     def _window(self, at: Pose4) -> dict[Cell, str]:
-        ground = self.terrain()
-        words = {cell: self._knowledge.word(cell, ground) for _, _, cell in window(*at)}
-        if words[at[0]] == "unseen":
-            words[at[0]] = "empty"  # the lidar need not have seen the ground that it stands on
+        """Return the words of the window's cells that light reaches."""
+        terrain = self.terrain()
+        words = {cell: self._knowledge.word(cell, terrain) for _, _, cell in window(*at)}
+        robot_cell, _ = at
+        if words[robot_cell] == "unseen":
+            words[robot_cell] = "empty"  # the lidar cannot see the ground under the robot
         return visible_words(at, words)
 
     def _find_unseen(self, at: Pose4) -> list[Cell]:
         return [cell for cell, word in self._window(at).items() if word == "unseen"]
 
     def _look_around(self, home: Pose4) -> None:
+        """Look from the present pose and from up to ``MAX_LOOKS`` other poses, then drive back to ``home``."""
         self.pilot.look()
         for _ in range(MAX_LOOKS):
-            missing = self._find_unseen(home)
-            found = self._vantages().best(self.at, missing) if missing else None
-            if found is None:
+            unseen = self._find_unseen(home)
+            vantage = self._vantages().best(self.at, unseen) if unseen else None
+            if vantage is None:
                 break
-            self._tried.update((found.place, cell) for cell in found.shows)
+            self._tried.update((vantage.place, cell) for cell in vantage.shows)
             self.looks += 1
-            if self.pilot.go(*found.place):
+            if self.pilot.go(*vantage.place):
                 self.pilot.look()
         if not self.go(home):
             raise DeviceError(f"the robot cannot get back to {self.lattice.middle(home[0])}")

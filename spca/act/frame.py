@@ -1,4 +1,4 @@
-"""Watching an episode from outside: what may be seen of a world that a recorded episode is replayed in."""
+"""Frames for a person who watches a recorded episode while a world replays it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spca.protocols import World
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What someone who watches an episode sees: the simulator's truth beside what the agent knows. Never shown to it.
+    """One picture of an episode: the simulator's truth beside what the agent knows. The agent never gets a frame.
 
     Grids hold codes of :mod:`spca.sense.perception`'s vocabulary (uint8, rows north to south), ``truth`` the whole
     world without the agent, ``known`` the accumulated map and ``view`` the present view, both without the agent's mark.
-    ``known_at`` and ``view_at`` are the (row, column) of ``truth`` at which their upper left cells lie; both may reach
-    beyond it. ``position`` is a (row, column) of ``truth``, ``direction`` an index into
+    ``known_at`` and ``view_at`` are the (row, column) in ``truth`` of the upper left cells of ``known`` and ``view``;
+    both grids may reach beyond ``truth``. ``position`` is a (row, column) of ``truth``, ``direction`` an index into
     :data:`spca.contracts.DIRECTIONS`.
     """
 
@@ -50,6 +50,9 @@ class ReplayedWorld(World, Protocol):
 
 
 class WorldMaker(Protocol):
-    """Builds the world of an environment id and a seed, reset and ready; ``upstream_rules`` judges as minigrid does."""
+    """Builds the world of an environment id and a seed, reset and ready.
+
+    With ``upstream_rules`` the world judges as minigrid does, without corrections.
+    """
 
     def __call__(self, env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld: ...

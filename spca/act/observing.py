@@ -1,7 +1,7 @@
-"""What minigrid shows of a world, in a quarter of the time that minigrid takes: a step is mostly that.
+"""Observations equal to minigrid's, made in a quarter of the time: they take most of a step.
 
 ``MiniGridEnv.gen_obs`` cuts the view out of the grid, turns it up to four times, and encodes it, each cell by method
-calls and with checks. Here each cell is looked up once. Where a simulator shows a world in a way of its own, it does.
+calls and with checks. Here each cell is looked up once. A simulator that overrides these methods keeps its own.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ _EMPTY: Final = bytes((1, 0, 0))
 _BEYOND: Final = bytes((2, 5, 0))
 """A grey wall, which minigrid shows beyond the grid (``minigrid.core.constants``)."""
 
-_OWN: Final = ("gen_obs", "gen_obs_grid", "get_view_exts")
+_OBSERVING_METHODS: Final = ("gen_obs", "gen_obs_grid", "get_view_exts")
 
 
 def patch_fast_observation(simulator: Any) -> None:
-    """Have a simulator show its world by :func:`observation`, if it is minigrid's to show."""
+    """Replace a simulator's ``gen_obs`` by :func:`observation`, unless its class overrides how minigrid observes."""
     from minigrid.minigrid_env import MiniGridEnv
 
     kind = type(simulator)
     if not issubclass(kind, MiniGridEnv):
         return
-    if all(getattr(kind, name) is getattr(MiniGridEnv, name) for name in _OWN):
+    if all(getattr(kind, name) is getattr(MiniGridEnv, name) for name in _OBSERVING_METHODS):
         simulator.gen_obs = partial(observation, simulator)
 
 
@@ -52,8 +52,9 @@ def observation(simulator: Any) -> dict[str, Any]:
         else:
             seen.append(bytes(thing.encode()))
             clear.append(thing.see_behind())
-    own = size * (size - 1) + size // 2
-    seen[own] = bytes(simulator.carrying.encode()) if simulator.carrying else _EMPTY
+    # The agent's own cell, in the middle of the nearest row, shows what it carries.
+    own_cell = size * (size - 1) + size // 2
+    seen[own_cell] = bytes(simulator.carrying.encode()) if simulator.carrying else _EMPTY
     if not simulator.see_through_walls:
         visible = _visible(clear, size)
         seen = [code if shown else _UNSEEN for code, shown in zip(seen, visible, strict=True)]
@@ -63,7 +64,7 @@ def observation(simulator: Any) -> dict[str, Any]:
 
 @cache
 def _cells(size: int, facing: int) -> tuple[tuple[int, int], ...]:
-    """Return where the cells of a view lie from the agent (east, south): rows far to near, columns left to right."""
+    """Return the cells of a view as (east, south) of the agent: rows from far to near, columns from left to right."""
     ahead_x, ahead_y = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
     right_x = -ahead_y
     right_y = ahead_x
@@ -81,7 +82,8 @@ def _cells(size: int, facing: int) -> tuple[tuple[int, int], ...]:
 def _visible(clear: list[bool], size: int) -> list[bool]:
     """Return which cells the agent sees, by the rules of ``Grid.process_vis``.
 
-    Light goes on from clear cells, sideways and away.
+    ``clear``: whether each cell lets light through, rows from far to near. Light spreads from the agent through clear
+    cells, sideways and into the next row ahead.
     """
     rows: list[list[bool]] = []
     lit = [False] * size

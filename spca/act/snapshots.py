@@ -1,7 +1,7 @@
-"""Copies of a world's state beside its checkpoints, so that a restore need not replay; what they hold is still proven.
+"""Copies of a world's state beside its checkpoints, so that a restore need not replay.
 
-Objects are saved by their attributes, all in one piece, so that what they share stays shared. What cannot be pickled is
-not saved, and is replayed.
+All attributes are pickled together, so that objects which share a part still share it afterwards. A state that cannot
+be pickled is not kept; the world replays it. The world proves a loaded state by its hash, like a replayed one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, Final, TypeAlias
 from spca.contracts import Checkpoint
 
 MAX_KEPT: Final = 16
-"""Snapshots kept of a world, the latest; one is some 10 KB."""
+"""Number of snapshots kept of a world, the latest ones; a snapshot has some 10 KB."""
 
 MAX_BYTES: Final = 1 << 20
-"""Bytes of a snapshot that is kept at all."""
+"""Size of the largest snapshot that is kept, in bytes."""
 
 Parts: TypeAlias = Sequence[tuple[object, frozenset[str]]]
-"""Objects that keep their identity, each with the names of the attributes that are not saved."""
+"""Objects that keep their identity in a restore, each with the names of attributes that are not saved."""
 
 
 class Snapshots:
@@ -31,7 +31,7 @@ class Snapshots:
         self._saved: OrderedDict[Checkpoint, bytes] = OrderedDict()
 
     def keep(self, checkpoint: Checkpoint, parts: Parts) -> None:
-        """Save the attributes of ``parts``, if there are any and it can be done."""
+        """Save the attributes of ``parts``; keep nothing if ``parts`` is empty or cannot be pickled."""
         self._saved.pop(checkpoint, None)
         saved = _dump(parts) if parts else None
         if saved is not None and len(saved) <= MAX_BYTES:
@@ -40,16 +40,16 @@ class Snapshots:
             self._saved.popitem(last=False)
 
     def load(self, checkpoint: Checkpoint, parts: Parts) -> bool:
-        """Give ``parts`` the attributes that were saved with a checkpoint; False where there are none."""
+        """Give ``parts`` the attributes saved with a checkpoint; return False if nothing was saved for it."""
         saved = self._saved.get(checkpoint)
         if saved is None or not parts:
             return False
         found = _Unpickler(io.BytesIO(saved), parts).load()
         for (part, kept), attributes in zip(parts, found, strict=True):
-            own = vars(part)
-            attributes |= {name: own[name] for name in kept if name in own}
-            own.clear()
-            own.update(attributes)
+            present = vars(part)
+            attributes |= {name: present[name] for name in kept if name in present}
+            present.clear()
+            present.update(attributes)
         return True
 
 
@@ -76,6 +76,6 @@ def _dump(parts: Parts) -> bytes | None:
     file = io.BytesIO()
     try:
         _Pickler(file, parts).dump(saved)
-    except (pickle.PicklingError, AttributeError, TypeError, RecursionError):  # what pickle says of what it cannot do
+    except (pickle.PicklingError, AttributeError, TypeError, RecursionError):  # pickle raises any of these
         return None
     return file.getvalue()

@@ -1,7 +1,7 @@
-"""ACT: carrying out a plan in a world, checkpoints by replay included; what all worlds have in common.
+"""ACT: carry out a plan in a world, with checkpoints by replay. This is what all worlds have in common.
 
-A world supplies the simulator: how it is reset and stepped, where the agent then is and what it sees, and when it is
-solved. The map that is made of that, and what the agent and the planner are shown of it, are the same for all.
+A world supplies the simulator: how it is reset and stepped, the agent's pose and view, and when the mission is solved.
+The map made from the views, and what the agent and the planner are shown of that map, are the same for all worlds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class MappedWorld(ABC):
 
     Args:
         executor: runs generated code.
-        renaming: the words that the planner and generated code are shown; what the world itself keeps has its own.
+        renaming: the words that the planner and generated code are shown. The world itself keeps the true words.
 
     Attributes:
         name: of the world, for error messages.
@@ -104,22 +104,22 @@ class MappedWorld(ABC):
 
     @abstractmethod
     def _is_solved(self) -> bool:
-        """Return whether the episode, which is over, ended well."""
+        """Return whether an episode that is over ended with the mission complete."""
 
     @abstractmethod
     def _why_over(self) -> str:
-        """Return why an episode that did not end well is over, in words."""
+        """Return in words why an episode ended without the mission being complete."""
 
     @contextmanager
     def _iterate_saved_parts(self) -> Iterator[Parts]:
-        """Yield what a snapshot is taken of and put back into, such as the simulator.
+        """Yield the objects that a snapshot saves and restores, such as the simulator.
 
-        Yield () where a restore has to replay.
+        Yield () if a restore has to replay.
         """
         yield ()
 
     def _corrections(self) -> tuple[str, ...]:
-        """Return the names of the simulator's judgements that were corrected in this episode."""
+        """Return the names of the corrections that changed a judgement of the simulator in this episode."""
         return ()
 
     def sense(self) -> Snapshot:
@@ -153,10 +153,10 @@ class MappedWorld(ABC):
         return made
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Put back a snapshot, or reset and replay, and prove that the state is the recorded one.
+        """Restore a snapshot, or reset and replay, and prove by its hash that the state is the recorded one.
 
         Raises:
-            RestoreError: the primitives cannot be replayed, or the state they lead to hashes differently.
+            RestoreError: the primitives cannot be replayed, or lead to a state with another hash.
         """
         self.restores += 1
         with self._iterate_saved_parts() as parts:
@@ -221,7 +221,7 @@ class MappedWorld(ABC):
         )
 
     def _state(self) -> Hashable:
-        """Return what tells whether an attempt gets anywhere: pose, map and inventory."""
+        """Return the parts of the state in which progress shows: pose, inventory and map."""
         grid = self._map
         return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
 

@@ -1,4 +1,4 @@
-"""Reading the source of ``class Agent``: methods, who calls whom, what differs between two versions (pure)."""
+"""Analysis of the source of ``class Agent``: its methods, their calls, and changes between two versions (pure)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ from spca.errors import PatchError
 AGENT_CLASS = "Agent"
 _SYNTAX_ERROR = "syntax error at "
 
-# A def line ends where Python says so; str.splitlines also splits at form feeds and other separators.
+# The line ends of Python source; str.splitlines also splits at form feeds and other separators.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Lines of a source with their ends; numbers (from 1) of lines that begin in a string or hold only a comment."""
+    """The lines of a source.
+
+    Attributes:
+        lines: the lines with their line ends.
+        in_string: numbers (from 1) of lines that begin inside a string.
+        comments: numbers (from 1) of lines that contain only a comment.
+    """
 
     lines: tuple[str, ...]
     in_string: frozenset[int]
@@ -34,9 +40,14 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class MethodInfo:
-    """A method of the agent; ``params`` without ``self``, ``doc`` the first docstring line, lines counted from 1.
+    """A method of the agent.
 
-    The lines include decorators and the comments that belong to the method.
+    Attributes:
+        name: the name.
+        params: names of the parameters without ``self``.
+        doc: first line of the docstring.
+        first_line, last_line: numbers (from 1) of the first and last line, including decorators and comments.
+        is_generator: whether the method is a generator function.
     """
 
     name: str
@@ -54,7 +65,7 @@ def signatures(source: str) -> tuple[MethodInfo, ...]:
     Raises:
         PatchError: the source does not compile or has no ``class Agent``.
     """
-    return tuple(_info(layout(source), node) for node in methods_of(source).values())
+    return tuple(_describe_method(layout(source), node) for node in methods_of(source).values())
 
 
 def method_source(source: str, name: str) -> str:
@@ -70,7 +81,7 @@ def method_source(source: str, name: str) -> str:
 
 
 def direct_calls(source: str, name: str) -> tuple[str, ...]:
-    """Return the methods that one method refers to through ``self``, each once, in order of first use.
+    """Return the methods that a method uses as attributes of the agent, without duplicates, by first use.
 
     Raises:
         PatchError: as :func:`method_source`.
@@ -82,7 +93,9 @@ def direct_calls(source: str, name: str) -> tuple[str, ...]:
 
 
 def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
-    """Return those of ``names`` that are methods, and all methods they reach; each of them reaches ``__init__``.
+    """Return the methods in ``names`` and all methods that they call directly or indirectly.
+
+    If any method is returned, ``__init__`` is too (if defined), because it runs before every method.
 
     Raises:
         PatchError: as :func:`signatures`.
@@ -101,9 +114,10 @@ def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
 
 @compilation.refusing()
 def find_changed_methods(old: str, new: str) -> tuple[str, ...]:
-    """Return the methods of ``new`` that are not in ``old`` or mean something else there, in source order.
+    """Return the methods of ``new`` that are missing in ``old`` or have another meaning there, in source order.
 
-    Formatting and comments do not count. A method that uses a module-level name with a new meaning has changed.
+    Formatting and comments do not matter. A method also counts as changed if it uses a module-level name that has
+    another meaning in ``old``.
 
     Raises:
         PatchError: as :func:`signatures`, for either text.
@@ -113,43 +127,43 @@ def find_changed_methods(old: str, new: str) -> tuple[str, ...]:
     lines_before = split_lines(old)
     lines_after = split_lines(new)
 
-    def is_as_before(name: str, node: ast.FunctionDef) -> bool:
+    def is_unchanged(name: str, node: ast.FunctionDef) -> bool:
         known = before.get(name)
         if known is None:
             return False
-        # Most methods keep their text, which is compared far sooner than what it means.
+        # Most methods have the same text; comparing texts is much faster than comparing meanings.
         is_same_text = _lines_of(lines_before, known) == _lines_of(lines_after, node)
         return is_same_text or _meaning(known) == _meaning(node)
 
     bound_before = _bindings(old)
     bound_after = _bindings(new)
-    # A name bound for the first time counts too: it may hide a builtin.
+    # A name without an old binding counts too, because its new binding may hide a builtin.
     bound = bound_before.keys() | bound_after
     rebound = {name for name in bound if not _is_same(bound_before.get(name), bound_after.get(name))}
 
     changed: list[str] = []
     for name, node in after.items():
-        if not is_as_before(name, node) or (rebound and not rebound.isdisjoint(_names(node))):
+        if not is_unchanged(name, node) or (rebound and not rebound.isdisjoint(_names(node))):
             changed.append(name)
     return tuple(changed)
 
 
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of text that also compiles. Trees are shared: do not change one.
+    """Return the syntax tree of a source that compiles. Do not change the tree, because callers share it.
 
     Raises:
-        PatchError: with line, column and text of what cannot be compiled.
+        PatchError: the source does not compile; the message names line, column and text.
     """
-    found = _parse(source)
-    if isinstance(found, str):
-        raise PatchError(found)
-    return found
+    tree_or_reason = _parse(source)
+    if isinstance(tree_or_reason, str):
+        raise PatchError(tree_or_reason)
+    return tree_or_reason
 
 
 def is_python(text: str) -> bool:
-    """Return whether text has no syntax errors. Something else may still keep it from being merged."""
-    found = _parse(text)
-    return not (isinstance(found, str) and found.startswith(_SYNTAX_ERROR))
+    """Return whether a text has no syntax error; a text may still be refused for another reason."""
+    tree_or_reason = _parse(text)
+    return not (isinstance(tree_or_reason, str) and tree_or_reason.startswith(_SYNTAX_ERROR))
 
 
 def agent_class(source: str) -> ast.ClassDef:
@@ -166,7 +180,7 @@ def agent_class(source: str) -> ast.ClassDef:
 
 @lru_cache(maxsize=16)
 def methods_of(source: str) -> Mapping[str, ast.FunctionDef]:
-    """Return the nodes of the agent's methods in source order; of duplicates the last, which Python keeps.
+    """Return the nodes of the agent's methods by name, in source order; of duplicates the last, as in Python.
 
     Raises:
         PatchError: as :func:`agent_class`.
@@ -176,22 +190,23 @@ def methods_of(source: str) -> Mapping[str, ast.FunctionDef]:
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines with their ends, split where the compiler splits them."""
+    """Split a text into lines with their line ends, as Python's compiler does."""
     return _LINE.findall(text)
 
 
 @lru_cache(maxsize=16)
 @compilation.refusing()
 def layout(source: str) -> Layout:
-    """Find lines, strings and comments of text that compiles.
+    """Find the lines, strings and comments of a source that compiles.
 
     Raises:
-        PatchError: Python compiles it, but its tokenizer refuses it: lines are continued where none has begun.
+        PatchError: Python's tokenizer refuses the source although the compiler accepts it; the reason is a continued
+            line without a beginning.
     """
     lines = tuple(split_lines(source))
     in_string: set[int] = set()
     comments: set[int] = set()
-    opened: list[int] = []
+    fstring_starts: list[int] = []  # line numbers of the f-strings that are open, the outermost first
     for token in tokenize.generate_tokens(StringIO(source, newline=None).readline):
         kind = tokenize.tok_name[token.type]
         if kind == "COMMENT" and not token.line[: token.start[1]].strip():
@@ -199,14 +214,19 @@ def layout(source: str) -> Layout:
         elif kind == "STRING":
             in_string.update(range(token.start[0] + 1, token.end[0] + 1))
         elif kind == "FSTRING_START":
-            opened.append(token.start[0])
+            fstring_starts.append(token.start[0])
         elif kind == "FSTRING_END":
-            in_string.update(range(opened.pop() + 1, token.end[0] + 1))
+            in_string.update(range(fstring_starts.pop() + 1, token.end[0] + 1))
     return Layout(lines, frozenset(in_string), frozenset(comments))
 
 
 def block(text: Layout, node: ast.stmt) -> tuple[int, int]:
-    """Return the line indices of a definition, with decorators and comments right above it or ending its body."""
+    """Return the line range (indices from 0, end exclusive) of a definition.
+
+    The range includes decorators, comments directly above the definition, and comments at the end of its body.
+    """
+    # The number (from 1) of a line is the index (from 0) of the next line: `first` and `end` are indices of lines, and
+    # numbers of the lines above.
     first = _first_line(node)
     margin = _margin(text.lines[first])
     while first in text.comments and _margin(text.lines[first - 1]) == margin:
@@ -219,9 +239,9 @@ def block(text: Layout, node: ast.stmt) -> tuple[int, int]:
 
 
 def reindent(text: Layout, node: ast.FunctionDef, margin: str) -> str:
-    """Return the source of a method moved to another indentation, ending in a newline.
+    """Return the source of a method with the indentation ``margin``, ending in a newline.
 
-    Lines that begin inside a string keep their text, except those of the docstring.
+    Lines that begin inside a string are not changed, except lines of the docstring.
     """
     first, last = block(text, node)
     old = _margin(text.lines[node.lineno - 1])
@@ -238,17 +258,17 @@ def reindent(text: Layout, node: ast.FunctionDef, margin: str) -> str:
 
 
 def is_generator(node: ast.FunctionDef) -> bool:
-    """Return whether calling the function makes a generator: it has a yield in its own scope."""
+    """Return whether the function is a generator function: its own scope contains a ``yield``."""
     return any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in _walk_scope(node))
 
 
 def positional(node: ast.FunctionDef) -> tuple[str, ...]:
-    """Return the names of the positional parameters, the first (``self``) included."""
+    """Return the names of all positional parameters, including ``self``."""
     return tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
 
 
 def rebinds_self(node: ast.AST) -> bool:
-    """Return whether ``self`` is another object within a node: a class, or a function with such a parameter."""
+    """Return whether ``self`` has another meaning within a node: a class, or a function with the parameter ``self``."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return any(arg.arg == "self" for arg in ast.walk(node.args) if isinstance(arg, ast.arg))
     return isinstance(node, ast.ClassDef)
@@ -256,7 +276,7 @@ def rebinds_self(node: ast.AST) -> bool:
 
 @lru_cache(maxsize=16)
 def _parse(source: str) -> ast.Module | str:
-    """Return the tree, or why the source was refused; refusals are cached too."""
+    """Return the tree, or the reason why the source is refused; cache both."""
     try:
         with compilation.refusing():
             return _compile_tree(source)
@@ -265,6 +285,7 @@ def _parse(source: str) -> ast.Module | str:
 
 
 def _compile_tree(source: str) -> ast.Module:
+    """Parse a source and check that the tree compiles too."""
     try:
         tree = compilation.tree(source, "<agent>")
         compilation.code(tree, "<agent>")
@@ -274,6 +295,7 @@ def _compile_tree(source: str) -> ast.Module:
 
 
 def _describe_syntax_error(error: SyntaxError, source: str) -> str:
+    """Return a message with the place of the error, and below it the line of the source."""
     if not error.lineno:
         return f"{_SYNTAX_ERROR}{error.msg}"
 
@@ -285,15 +307,16 @@ def _describe_syntax_error(error: SyntaxError, source: str) -> str:
     return f"{message}\n    {shown}" if shown else message
 
 
-def _info(text: Layout, node: ast.FunctionDef) -> MethodInfo:
+def _describe_method(text: Layout, node: ast.FunctionDef) -> MethodInfo:
     first, last = block(text, node)
     line = (ast.get_docstring(node) or "").partition("\n")[0]
-    doc = "".join(c if c.isprintable() else " " for c in line).strip()  # escapes can stand for surrogates and controls
+    doc = "".join(c if c.isprintable() else " " for c in line).strip()  # escapes may give control characters
     parameters = positional(node)[1:]
     return MethodInfo(node.name, parameters, doc, first + 1, last, is_generator(node))
 
 
 def _walk_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the nodes in the body of a function, without the bodies of inner functions and classes."""
     pending: list[ast.AST] = list(node.body)
     while pending:
         inner = pending.pop()
@@ -303,9 +326,9 @@ def _walk_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _references(node: ast.FunctionDef, methods: Collection[str]) -> tuple[str, ...]:
-    """Return the methods that ``node`` names as attributes of the agent, with ``getattr`` too, in source order."""
+    """Return the methods that ``node`` uses as attributes of the agent, or by ``getattr``, in order of first use."""
     owners = {*positional(node)[:1], "self", AGENT_CLASS}
-    found = []
+    uses = []
     for inner in ast.walk(node):
         match inner:
             case ast.Attribute(value=ast.Name(id=owner), attr=str(name)):
@@ -315,8 +338,8 @@ def _references(node: ast.FunctionDef, methods: Collection[str]) -> tuple[str, .
             case _:
                 continue
         if owner in owners and name in methods:
-            found.append((inner.lineno, inner.col_offset, name))
-    return tuple(dict.fromkeys(name for _, _, name in sorted(found)))
+            uses.append((inner.lineno, inner.col_offset, name))
+    return tuple(dict.fromkeys(name for _, _, name in sorted(uses)))
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -324,7 +347,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _meaning(node: ast.stmt) -> str:
-    """Return text that is equal for equal code, whatever the indentation of its docstring."""
+    """Return a text that is equal for equal code; the indentation of a docstring does not matter."""
     if not isinstance(node, ast.FunctionDef) or (document := ast.get_docstring(node)) is None:
         return ast.dump(node)
 
@@ -335,7 +358,7 @@ def _meaning(node: ast.stmt) -> str:
 
 
 def _is_same(old: ast.stmt | str | None, new: ast.stmt | str | None) -> bool:
-    """Return whether two of :func:`_bindings` mean the same."""
+    """Return whether two values of :func:`_bindings` have the same meaning; None means no binding."""
     if isinstance(old, ast.stmt) and isinstance(new, ast.stmt):
         return _meaning(old) == _meaning(new)
     return old == new
@@ -343,7 +366,7 @@ def _is_same(old: ast.stmt | str | None, new: ast.stmt | str | None) -> bool:
 
 @lru_cache(maxsize=4)
 def _bindings(source: str) -> Mapping[str, ast.stmt | str]:
-    """Map each module-level name to what binds it: the statement of a constant or function, the path of an import."""
+    """Map each module-level name to its binding: the statement of a constant or function, or the path of an import."""
     bound: dict[str, ast.stmt | str] = {}
     for node in parse(source).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -361,7 +384,7 @@ def _bindings(source: str) -> Mapping[str, ast.stmt | str]:
 
 
 def _first_line(node: ast.stmt) -> int:
-    """Return the index of the line that a statement begins on, decorators included."""
+    """Return the index (from 0) of a statement's first line, including its decorators."""
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
     return min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
 
@@ -371,15 +394,18 @@ def _lines_of(lines: Sequence[str], node: ast.stmt) -> Sequence[str]:
 
 
 def _margin(line: str) -> str:
+    """Return the indentation of a line."""
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _is_inner_comment(text: Layout, index: int, margin: str) -> bool:
+    """Return whether a line is a comment that is indented deeper than ``margin``."""
     inner = _margin(text.lines[index])
     return index + 1 in text.comments and inner.startswith(margin) and inner != margin
 
 
 def _docstring_lines(node: ast.FunctionDef) -> range:
+    """Return the numbers (from 1) of the docstring's lines after its first line."""
     if ast.get_docstring(node, clean=False) is None:
         return range(0)
     docstring = node.body[0]

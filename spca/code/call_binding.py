@@ -1,4 +1,4 @@
-"""Which parameters of a method a call's arguments go to, told from the source alone (pure)."""
+"""The assignment of a call's arguments to a method's parameters, derived from the source alone (pure)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from spca.errors import PatchError
 
 
 def arguments_of(source: str, step: PlanStep) -> tuple[str, ...] | dict[str, str]:
-    """Return the arguments of a step: by name where its method takes all of their names, else in order.
+    """Return the arguments of a step: by name if the method has a parameter of each name, else in order.
 
-    So a method whose parameters stand in another order than in the PDDL gets the right ones, and one that calls them
-    otherwise, as libraries of earlier runs may, is called as it always was.
+    Arguments by name fit a method whose parameters are in another order than in the PDDL. Arguments in order fit a
+    method whose parameters have other names, as in libraries of earlier runs.
     """
     try:
         node = methods_of(source).get(step.action)
-    except PatchError:  # what does not compile ends its episode with that
+    except PatchError:  # the episode ends with the same error
         return step.args
 
     has_names = len(step.parameters) == len(step.args)
@@ -28,32 +28,33 @@ def arguments_of(source: str, step: PlanStep) -> tuple[str, ...] | dict[str, str
 
 
 def fault_of_names(node: ast.FunctionDef, names: Sequence[str]) -> str:
-    """Return why a plan cannot call a method with arguments of these names; "" if it can.
+    """Return why a plan cannot call a method with arguments of these names; "" if the plan can.
 
-    The words go on from "which"."""
+    The text continues a sentence after "which".
+    """
     if node.decorator_list or _takes(node, names):
         return ""
     return fault_of_call(node, len(names), ())
 
 
 def fault_of_call(node: ast.FunctionDef, given: int, keywords: Collection[str], *, bound: bool = True) -> str:
-    """Return why a function cannot be called with so many positional arguments and these keywords; "" if it can.
+    """Return why a function cannot be called with ``given`` positional arguments and these keywords; "" if it can.
 
     Args:
-        bound: its first parameter is the agent, which is not counted.
+        bound: whether the call passes the agent as a further first argument, as in ``self.method()``.
     """
     args = node.args
-    count = given + bound
+    count = given + bound  # positional arguments including the agent
     by_position = [arg.arg for arg in (*args.posonlyargs, *args.args)]
     if count > len(by_position) and not args.vararg:
         return f"takes {len(by_position) - bound} arguments, not {given}"
 
-    passed_by_position = max(0, count - len(args.posonlyargs))  # of those that could also be given by keyword
+    passed_by_position = max(0, count - len(args.posonlyargs))  # parameters of args.args
     keyword_args = [*args.args[passed_by_position:], *args.kwonlyargs]
     by_keyword = {arg.arg for arg in keyword_args}
-    strange = [name for name in keywords if name not in by_keyword]
-    if strange and not args.kwarg:
-        return f"takes no {strange[0]} there"
+    unknown = [name for name in keywords if name not in by_keyword]
+    if unknown and not args.kwarg:
+        return f"takes no {unknown[0]} there"
 
     required = by_position[count : len(by_position) - len(args.defaults)]
     for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
@@ -64,12 +65,9 @@ def fault_of_call(node: ast.FunctionDef, given: int, keywords: Collection[str], 
 
 
 def _takes(node: ast.FunctionDef, names: Collection[str]) -> bool:
-    """Return whether a method that takes ``self`` can be called with these keywords and nothing else.
-
-    A name that begins with two underscores is another one within a class.
-    """
+    """Return whether a method can be called with exactly these keywords (and ``self``)."""
     args = node.args
-    if any(name.startswith("__") for name in names):
+    if any(name.startswith("__") for name in names):  # Python mangles such names within a class
         return False
     known = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
     return not node.decorator_list and {*names} <= known and not fault_of_call(node, 0, names)

@@ -1,7 +1,7 @@
-"""Compiling text that nobody has vouched for, in bounded time and memory (pure; nothing is executed).
+"""Compilation of untrusted text in bounded time and memory (pure; nothing is executed).
 
-CPython takes quadratic time for some sources of modest length, and emits the body of ``finally`` once for each way out
-of its ``try``, which doubles the code with every level of nesting. What would cost that much is refused beforehand.
+CPython takes quadratic time for some sources of modest length. CPython also emits the body of ``finally`` once for each
+way out of its ``try``, which doubles the code with every level of nesting. This module refuses such sources beforehand.
 """
 
 from __future__ import annotations
@@ -19,25 +19,28 @@ from typing import Final
 from spca.errors import PatchError
 
 MAX_BYTES: Final = 200_000
-"""Of a source in UTF-8."""
+"""Largest size of a source in UTF-8."""
 
 MAX_WORDS: Final = 60_000
-"""Words and signs of the text, comments included: what parsing costs is bounded before it begins."""
+"""Largest number of words and signs of a text, including comments; bounds the cost of parsing beforehand."""
 
 MAX_NODES: Final = 40_000
-"""Of the syntax tree. A source of :data:`MAX_BYTES` as people write it stays below this and :data:`MAX_WORDS`."""
+"""Largest number of nodes of a syntax tree.
+
+An ordinary source of :data:`MAX_BYTES` stays below this limit and below :data:`MAX_WORDS`.
+"""
 
 MAX_DIGITS: Final = 1000
-"""Of a whole number: Python refuses to write out one of more than 4300 digits, which is met long after reading it."""
+"""Largest number of digits of an integer; Python can read, but cannot print, integers of more than 4300 digits."""
 
 MAX_BRACES: Final = 4000
-"""Of the whole source: each part of a formatted string has one, and costs as much as the string is long."""
+"""Largest number of ``{`` in a source: each field of an f-string has one, and costs as much as the whole string."""
 
 MAX_KEYWORDS: Final = 255
-"""Of one call, class or class pattern: each is compared with each."""
+"""Largest number of keywords of one call, class or class pattern: the compiler compares each pair of keywords."""
 
 MAX_SCOPES: Final = 2000
-"""Functions, classes and comprehensions: each is looked for among all."""
+"""Largest number of functions, classes and comprehensions: the compiler searches all scopes for each scope."""
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _SCOPES: Final = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -45,15 +48,15 @@ _TRIES: Final = (ast.Try, ast.TryStar)
 _WITH_KEYWORDS: Final = frozenset({ast.Call, ast.ClassDef, ast.MatchClass})
 _WORD: Final = re.compile(r"\w+|([^\w\s])\1*")
 _TOO_LARGE: Final = 10**MAX_DIGITS
-_WAYS_OUT: Final = (ast.Return, ast.Break, ast.Continue)
+_EXITS: Final = (ast.Return, ast.Break, ast.Continue)
 
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn what reading untrusted source raises into a :class:`~spca.errors.PatchError`; also a decorator.
+    """Replace the errors of reading an untrusted source by :class:`~spca.errors.PatchError`; also a decorator.
 
     Raises:
-        PatchError: says what could not be read.
+        PatchError: the source cannot be read; the message says where and why.
     """
     try:
         yield
@@ -65,7 +68,7 @@ def refusing() -> Iterator[None]:
         raise PatchError(f"syntax error at line {line}: {message}") from error
     except RecursionError as error:
         raise PatchError("the code cannot be compiled: too deeply nested") from error
-    except (ValueError, MemoryError, OverflowError, SystemError) as error:  # the last: a defect of Python's own parser
+    except (ValueError, MemoryError, OverflowError, SystemError) as error:  # SystemError: a defect of CPython's parser
         raise PatchError(f"the code cannot be compiled: {str(error) or 'too deeply nested'}") from error
 
 
@@ -73,10 +76,10 @@ def tree(source: str, filename: str) -> ast.Module:
     """Return the syntax tree of a source that is safe to compile.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: as the parser does.
+        SyntaxError, ValueError, RecursionError, MemoryError: from the parser.
         PatchError: the source is too long, or compiling it would take too long or too much memory.
     """
-    # A lone surrogate has no UTF-8; the parser refuses it in its own words.
+    # A lone surrogate has no UTF-8 form, so it is replaced here; the parser refuses it below.
     size = len(source.encode(errors="replace"))
     if size > MAX_BYTES:
         raise PatchError(f"the code has {size} bytes, at most {MAX_BYTES} are possible; write less")
@@ -85,7 +88,7 @@ def tree(source: str, filename: str) -> ast.Module:
     if source.count("{") > MAX_BRACES:
         raise PatchError(f"the code has more than {MAX_BRACES} braces; write less")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an invalid escape in generated code is not a fault of ours to report
+        warnings.simplefilter("ignore")  # for example about an invalid escape in generated code
         module = ast.parse(source, filename)
     nodes = all_nodes(module)
     if len(nodes) > MAX_NODES:
@@ -96,7 +99,7 @@ def tree(source: str, filename: str) -> ast.Module:
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, int) and abs(node.value) >= _TOO_LARGE:
             raise PatchError(f"line {node.lineno}: a number of more than {MAX_DIGITS} digits; compute it from others")
-        if type(node) in _WITH_KEYWORDS and _keywords(node) > MAX_KEYWORDS:
+        if type(node) in _WITH_KEYWORDS and _count_keywords(node) > MAX_KEYWORDS:
             line = getattr(node, "lineno", 1)
             raise PatchError(f"line {line}: more than {MAX_KEYWORDS} keywords; pass a list or a mapping")
     has_try = any(kinds[kind] for kind in _TRIES)
@@ -106,10 +109,10 @@ def tree(source: str, filename: str) -> ast.Module:
 
 
 def code(module: ast.Module, filename: str) -> CodeType:
-    """Compile a tree made by :func:`tree`; the tree stays as it is.
+    """Return the code of a tree from :func:`tree`; do not change the tree.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: as the compiler does.
+        SyntaxError, ValueError, RecursionError, MemoryError: from the compiler.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -117,70 +120,75 @@ def code(module: ast.Module, filename: str) -> CodeType:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return what :func:`ast.iter_child_nodes` yields, in half its time: every source is walked several times."""
-    found: list[ast.AST] = []
+    """Return the nodes that :func:`ast.iter_child_nodes` yields, but in half the time."""
+    nodes: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, ast.AST):
-            found.append(value)
+            nodes.append(value)
         elif isinstance(value, list):
-            found += [item for item in value if isinstance(item, ast.AST)]
-    return found
+            nodes += [item for item in value if isinstance(item, ast.AST)]
+    return nodes
 
 
 def all_nodes(root: ast.AST) -> list[ast.AST]:
-    """Return a node and all within it, outer ones first.
+    """Return ``root`` and all nodes within it, breadth first.
 
-    The list goes at most one node's children beyond :data:`MAX_NODES`.
+    If the tree has more than :data:`MAX_NODES` nodes, return an incomplete list that is longer than this limit.
     """
     nodes: list[ast.AST] = [root]
-    for node in nodes:  # grows on the way
+    for node in nodes:  # the list grows during the loop
         nodes += children(node)
         if len(nodes) > MAX_NODES:
             break
     return nodes
 
 
-def _keywords(node: ast.AST) -> int:
+def _count_keywords(node: ast.AST) -> int:
     if isinstance(node, ast.MatchClass):
         return len(node.kwd_attrs)
     return len(node.keywords) if isinstance(node, ast.Call | ast.ClassDef) else 0
 
 
 def _refuse_multiplied(module: ast.Module) -> None:
+    """Raise PatchError if copies of ``finally`` bodies make the compiled code too long."""
     emitted, _ = _count_emitted(module.body)
     if emitted > 2 * MAX_NODES:
         raise PatchError("the bodies of nested finally blocks multiply to too much code; nest and leave them less")
 
 
 def _count_emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
-    """Return how many nodes of code are emitted, and how many ways lead out of the statements.
+    """Return the number of nodes that the compiler emits for the statements, and their number of exits.
 
-    Statements nest shallowly, so that recursion has room.
+    An exit is a ``return``, ``break`` or ``continue``, which leaves the statements. Recursion is safe, because
+    statements nest only about a hundred levels deep.
     """
     size = 0
-    ways = 0
+    exits = 0
     for node in statements:
-        inner, out = _count_emitted(_blocks(node))
+        inner_size, inner_exits = _count_emitted(_blocks(node))
         if isinstance(node, _TRIES):
-            copied, copied_out = _count_emitted(node.finalbody)
-            copies = 2 + out
-            inner = inner + copies * copied
-            out = out + copies * copied_out
-        size += 1 + inner + sum(1 for _ in _expressions(node))
-        ways += isinstance(node, _WAYS_OUT) + (0 if isinstance(node, _FUNCTIONS) else out)
-    return size, ways
+            final_size, final_exits = _count_emitted(node.finalbody)
+            # One copy for the normal end, one for an exception, one for each exit from the body.
+            copies = 2 + inner_exits
+            inner_size = inner_size + copies * final_size
+            inner_exits = inner_exits + copies * final_exits
+        size += 1 + inner_size + sum(1 for _ in _expressions(node))
+        exits += isinstance(node, _EXITS)
+        if not isinstance(node, _FUNCTIONS):
+            exits += inner_exits
+    return size, exits
 
 
 def _blocks(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield statements, handlers and cases right inside a statement, but for those of ``finally``."""
+    """Yield the statements, handlers and cases directly inside a statement, except those of ``finally``."""
     for name, value in ast.iter_fields(node):
         if isinstance(value, list) and name != "finalbody":
             yield from (child for child in value if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case))
 
 
 def _expressions(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield everything in a statement that is no statement."""
+    """Yield the nodes of a statement that belong to no inner statement, handler or case."""
     pending = [node]
     while pending:
         for child in children(pending.pop()):

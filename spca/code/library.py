@@ -1,4 +1,4 @@
-"""The agent's library as prompts show it: whole sources of what is involved, one line for the rest (pure).
+"""The agent's library in prompts: the whole sources of relevant methods, one line for each other method (pure).
 
 Sizes are in characters. Python, PDDL and maps take at least three characters a token (o200k), prose takes four.
 """
@@ -15,25 +15,25 @@ from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
 from spca.llm import feedback
 
 MAX_ACTIONS: Final = 2400
-"""Characters of the list that a planner gets, so that a prompt does not grow with the library."""
+"""Largest number of characters of a planner's list; bounds the prompt when the library grows."""
 
 MAX_METHODS: Final = 1700
-"""Characters of the list that a coder gets."""
+"""Largest number of characters of a coder's list."""
 
 MAX_SOURCE: Final = 5000
-"""Characters of method sources shown at most; what does not fit is left out whole."""
+"""Largest number of characters of shown method sources; a method that does not fit is left out completely."""
 
 MAX_EXCERPTS: Final = 1500
-"""Characters of the places that an error points into where the whole method does not fit."""
+"""Largest number of characters of excerpts, from methods that an error names but that do not fit."""
 
 _AROUND: Final = 5
-"""Lines that are shown before and after such a place."""
+"""Number of lines of an excerpt before and after the line that the error names."""
 
 MAX_TRUSTED: Final = 3000
-"""Characters of PDDL that worked before."""
+"""Largest number of characters of PDDL that worked before."""
 
 MAX_PROMPT: Final = 13_000
-"""Characters of a coder's prompt, system prompt aside; sources give way to the rest."""
+"""Characters of a coder's prompt without the system prompt; sources get the characters left by other parts."""
 
 
 def high_level_actions(source: str) -> tuple[agent_source.MethodInfo, ...]:
@@ -43,9 +43,11 @@ def high_level_actions(source: str) -> tuple[agent_source.MethodInfo, ...]:
 
 
 def action_listing(source: str, mission: str) -> str:
-    """List the high-level actions for a planner, most relevant to the mission first: ``open_door(agent, door) - ...``.
+    """List the high-level actions for a planner, the most relevant to the mission first.
 
-    At most :data:`MAX_ACTIONS` characters.
+    A line is for example ``open_door(agent, door) - ...``.
+
+    The list has at most :data:`MAX_ACTIONS` characters.
     """
     ranked = method_lists.sort_by_relevance(source, high_level_actions(source), [mission.lower()])
     calls: list[tuple[str, str]] = []
@@ -56,48 +58,54 @@ def action_listing(source: str, mission: str) -> str:
 
 
 def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
-    """Return those of ``actions`` that the agent lacks, in their order."""
+    """Return the ``actions`` that the agent lacks, in the given order."""
     return tuple(name for name in actions if name not in agent_source.methods_of(source))
 
 
 def room_for_sources(prompt: str) -> int:
-    """Return the characters left for sources, beside a coder's prompt without them and without the list of methods."""
+    """Return the number of characters left for sources in a coder's prompt.
+
+    ``prompt`` is the prompt without sources and without the list of methods.
+    """
     return max(0, min(MAX_SOURCE, MAX_PROMPT - MAX_METHODS - len(prompt)))
 
 
 def method_at(source: str) -> Callable[[int], str]:
-    """Return what finds the method that a line lies in, "" where none does."""
-    found = agent_source.signatures(source)
-    return lambda line: next((m.name for m in found if m.first_line <= line <= m.last_line), "")
+    """Return a function that returns the name of the method at a line (from 1); "" outside of methods."""
+    methods = agent_source.signatures(source)
+    return lambda line: next((m.name for m in methods if m.first_line <= line <= m.last_line), "")
 
 
 def find_cited(source: str, error: str) -> tuple[str, ...]:
-    """Return the methods that an error points into, by its traceback and the last primitives, but no primitives."""
+    """Return the methods, except primitives, that an error names in its traceback and its last primitives."""
     existing = agent_source.methods_of(source).keys() - PRIMITIVE_METHODS
     return tuple(name for name in feedback.find_cited_methods(error) if name in existing)
 
 
 def find_involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
-    """Return what the ``error`` points into, those of ``actions`` that exist, and the helpers they reach.
+    """Return the methods that the ``error`` names, the existing ``actions``, and the helpers that they call.
 
-    They have ``room`` characters; what the error points into has :data:`MAX_SOURCE` in any case. For an action that is
-    missing stands the existing one whose name shares most words with it, if any shares one. What the error names most
-    often comes first, then the actions, then helpers, nearest first. Primitives are left out, and so is a method that
-    no longer fits.
+    Instead of a missing action, its most similar action is used: the action whose name shares most words. Methods that
+    the error's traceback names come first. Then come actions and helpers by the number of mentions in the error, and
+    among equals in breadth-first order from the actions. Primitives are left out.
+
+    The sources fit into ``room`` characters, and :data:`MAX_SOURCE` characters for methods that the traceback names.
+    A method that does not fit is left out.
     """
     chosen: list[str] = []
     used = 0
-    first = find_cited(source, error)
-    for name in dict.fromkeys((*first, *_sort_by_mentions(_find_reachable(source, actions), error))):
-        size = len(agent_source.method_source(source, name)) + 2
-        if used + size <= (MAX_SOURCE if name in first else room):
+    cited = find_cited(source, error)
+    reachable = _sort_by_mentions(_find_reachable(source, actions), error)
+    for name in dict.fromkeys((*cited, *reachable)):
+        size = len(agent_source.method_source(source, name)) + 2  # and the blank line between methods
+        if used + size <= (MAX_SOURCE if name in cited else room):
             chosen.append(name)
             used += size
     return tuple(chosen)
 
 
 def sources(source: str, names: Collection[str]) -> str:
-    """Return the source of the named methods in the order of the file, below a line with their line numbers."""
+    """Return a line with the line numbers of the named methods, then their sources in source order."""
     methods = [method for method in agent_source.signatures(source) if method.name in names]
     if not methods:
         return ""
@@ -109,27 +117,27 @@ def sources(source: str, names: Collection[str]) -> str:
 
 
 def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
-    """Return the lines around the places that the ``error`` points into, where the whole methods are not shown.
+    """Return the lines around each line that the ``error`` names, from methods that are not in ``leave_out``.
 
-    At most :data:`MAX_EXCERPTS` characters.
+    The excerpts have at most :data:`MAX_EXCERPTS` characters.
     """
     lines = agent_source.split_lines(source)
     places = feedback.find_cited_lines(error)
     wanted = set(find_cited(source, error)).difference(leave_out)
-    found = list[str]()
+    shown = list[str]()
     for method in agent_source.signatures(source):
         first = method.first_line
         last = method.last_line
         inside = [place for place in places if first <= place <= last]
         if method.name in wanted and inside:
-            shown = _lines_around(lines, inside, first, last)
+            excerpt = _lines_around(lines, inside, first, last)
             intro = f"(of {method.name}, lines {first}-{last}, around the places named:)"
-            found.append(f"{intro}\n{shown}")
-    return "\n".join(found)[:MAX_EXCERPTS].rstrip()
+            shown.append(f"{intro}\n{excerpt}")
+    return "\n".join(shown)[:MAX_EXCERPTS].rstrip()
 
 
 def _lines_around(lines: Sequence[str], places: Sequence[int], first: int, last: int) -> str:
-    """Return the lines from ``first`` to ``last`` that are near one of the places, ``...`` where some are left out."""
+    """Return the lines from ``first`` to ``last`` (from 1) near the ``places``, with ``...`` for omitted lines."""
     near: set[int] = set()
     for place in places:
         begin = max(first, place - _AROUND)
@@ -147,7 +155,7 @@ def _lines_around(lines: Sequence[str], places: Sequence[int], first: int, last:
 
 
 def fit_trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
-    """Return PDDL that worked before, as it is; of long texts the domain alone, or nothing rather than a part."""
+    """Return PDDL that worked before. Return only the domain of long texts, and nothing of a long domain."""
     shown = {"domain": trusted.domain, "problem": trusted.problem}
     while shown and sum(map(len, shown.values())) > MAX_TRUSTED:
         shown.popitem()
@@ -157,7 +165,10 @@ def fit_trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
 def listing(
     source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = (), room: int = MAX_METHODS
 ) -> str:
-    """List signatures with first docstring lines in ``room`` characters, most relevant to some actions first."""
+    """List signatures with the first docstring line, in ``room`` characters.
+
+    The methods most relevant to the actions ``relevant_to`` come first.
+    """
     hidden = {*leave_out, *PRIMITIVE_METHODS}
     methods = [method for method in agent_source.signatures(source) if method.name not in hidden]
     ranked = method_lists.sort_by_relevance(source, methods, relevant_to)
@@ -166,19 +177,19 @@ def listing(
 
 
 def _find_reachable(source: str, actions: Collection[str]) -> Sequence[str]:
-    """Return the actions, or what is most like them, and what they call, breadth first."""
+    """Return the actions, or the most similar existing actions, and all methods that they call, breadth first."""
     calls = method_lists.calls(source)
     existing = high_level_actions(source)
 
-    shown: list[str] = []
+    roots: list[str] = []
     for name in actions:
-        shown += [name] if name in calls else method_lists.nearest(source, existing, name)
-    pending = list(dict.fromkeys(shown))
+        roots += [name] if name in calls else method_lists.nearest(source, existing, name)
+    pending = list(dict.fromkeys(roots))
     if pending and "__init__" in calls:
         pending.append("__init__")
 
     known = {*pending, *PRIMITIVE_METHODS}
-    for name in pending:  # grows on the way
+    for name in pending:  # the list grows during the loop
         pending.extend(other for other in calls[name] if other not in known)
         known.update(calls[name])
     return pending

@@ -1,8 +1,8 @@
-"""Merging generated methods into ``class Agent``, text to text (pure).
+"""Merging of generated methods into the text of ``class Agent`` (pure).
 
-A patch is raw ``def`` blocks, with imports and literal constants above them if need be. It is spliced into the agent
-by line ranges from the syntax tree, so whatever it does not touch stays as it is, byte by byte. What generated code may
-do at all is up to :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.code.patch_rules`.
+A patch consists of raw ``def`` blocks, optionally after imports and literal constants. The merge replaces and inserts
+whole lines, by the line ranges of the syntax tree, so all other lines stay equal byte by byte.
+:mod:`spca.code.policy` decides what generated code may do, :mod:`spca.code.patch_rules` defines the form of a patch.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FENCE_LINE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
 _COMMENT = re.compile(rb"\s*(#[^\r\n]*)")
 _DEFINITION = re.compile(r"^\s*(def|async|class)\b", re.MULTILINE)
 _MAX_OBJECTION = 260
-"""Characters of what a coder says against a plan."""
+"""Largest number of characters of a coder's objection to a plan."""
 _MAX_TRIES = 40
 _MAX_TRIED = 100_000
 """Parts of an answer that are tried as code, and their characters in all."""
@@ -52,7 +52,7 @@ _MAX_TRIED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """The merged source, and the methods that are new or mean something else than before."""
+    """The merged source (``text``), and the methods that are new or have a new meaning (``changed``)."""
 
     text: str
     changed: tuple[str, ...]
@@ -60,7 +60,10 @@ class MergeResult:
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """Replace lines ``first`` to ``last`` (exclusive; equal means insert before ``first``) by ``text``."""
+    """The replacement of the lines from ``first`` to ``last`` by ``text``.
+
+    The indices count from 0, and ``last`` is exclusive. If both are equal, ``text`` is inserted before ``first``.
+    """
 
     first: int
     last: int
@@ -74,8 +77,8 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
     Args:
         base: source of the agent module.
         patch: raw ``def`` blocks, or the same inside ``class Agent:``.
-        expected: actions that the result must have, with their parameter names (``self`` left out): generators that
-            can be called with that many positional arguments.
+        expected: actions that the result must define, with their parameter names without ``self``. Each action must be
+            a generator that accepts this number of positional arguments.
 
     Raises:
         PatchError: the patch does not compile, the policy refuses it, or it breaks a rule of
@@ -89,7 +92,7 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
     patch, static = make_helpers_static(patch, expected or (), static_before)
     parts = dissect(patch)
     for name in PRIMITIVE_METHODS:
-        if name in kept:  # the policy lets only those through that are as they were
+        if name in kept:  # the policy accepts only unchanged primitives
             parts.methods.pop(name, None)
     for name, node in parts.methods.items():
         check_method(node, is_static=name in static)
@@ -110,63 +113,67 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
 
 
 def extract_code(answer: str) -> str:
-    """Return the Python code in an LLM's answer: fenced blocks, or code between sentences; at worst the answer.
+    """Return the Python code in an LLM's answer: its fenced blocks, or else the code between sentences.
 
-    Merging reports what is wrong beyond syntax.
+    If no code is found, return the answer; the merge then reports the error.
     """
     text = answer.replace("\r\n", "\n")
     if is_python(text):
         return text
 
-    python: list[str] = []
+    python_blocks: list[str] = []
     for language, code in _FENCE.findall(text):
         if language.lower() in ("python", "py", "python3", ""):
-            python.append(code)
-    blocks = [code for code in python if _DEFINITION.search(code)] or python
-    return _wrap_in_class("\n".join(blocks)) if blocks else _between_sentences(text)
+            python_blocks.append(code)
+    blocks = [code for code in python_blocks if _DEFINITION.search(code)] or python_blocks
+    return _wrap_in_class("\n".join(blocks)) if blocks else _find_code_between_sentences(text)
 
 
 def objection(answer: str) -> str:
-    """Return the reason of an answer that is nothing but ``PLAN: reason``, in one line; "" for any other answer."""
-    bare = _FENCE_LINE.sub("", answer)
-    if _DEFINITION.search(bare):
+    """Return the reason in one line if the whole answer is ``PLAN: reason``; "" for any other answer."""
+    without_fences = _FENCE_LINE.sub("", answer)
+    if _DEFINITION.search(without_fences):
         return ""
-    found = _OBJECTION.fullmatch(bare)
-    if found is None:
+    match = _OBJECTION.fullmatch(without_fences)
+    if match is None:
         return ""
 
-    reason = one_line(" ".join(found[1].split()))
+    reason = one_line(" ".join(match[1].split()))
     return reason[:_MAX_OBJECTION].rstrip("*_` ")
 
 
 def _wrap_in_class(code: str) -> str:
-    """Put code that is indented from its first line on into a class; other code stays as it is."""
+    """Put code whose first line is indented into ``class Agent:``; return other code unchanged."""
     for line in code.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
             return f"class {AGENT_CLASS}:\n{code}" if line[0].isspace() else code
     return code
 
 
-def _between_sentences(text: str) -> str:
-    """Return the longest run of lines that compiles and defines something, from the first that looks like code.
+def _find_code_between_sentences(text: str) -> str:
+    """Return lines between sentences that compile and contain a definition.
 
-    If no run does, return all from there on: the error then names the place in what was meant as code.
+    The lines begin at the first possible start, and are as many as possible. If no lines compile, return all lines
+    from the first line that looks like code, so that an error names the place in this code.
     """
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]
-    left = _MAX_TRIED
-    for start, end in islice(_spans(lines, starts), _MAX_TRIES):
+    characters_left = _MAX_TRIED
+    for start, end in islice(_iterate_line_ranges(lines, starts), _MAX_TRIES):
         code = _wrap_in_class("\n".join(lines[start:end]) + "\n")
-        left -= len(code)
-        if left < 0:
+        characters_left -= len(code)
+        if characters_left < 0:
             break
         if _DEFINITION.search(code) and is_python(code):
             return code
     return "\n".join(lines[starts[0] :]) if starts else text
 
 
-def _spans(lines: Sequence[str], starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of lines from each start, the longest first; code can end before any line without indentation."""
+def _iterate_line_ranges(lines: Sequence[str], starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield line ranges (start, end exclusive) from each start, the longest range first.
+
+    A range ends before a line without indentation, or at the end.
+    """
     ends = [len(lines)]
     for number in reversed(range(len(lines))):
         if lines[number] and not lines[number][0].isspace():
@@ -180,12 +187,13 @@ def _spans(lines: Sequence[str], starts: Sequence[int]) -> Iterator[tuple[int, i
 
 
 def _splice(base: str, edits: Sequence[_Edit]) -> str:
+    """Apply the edits, which must not overlap, to a source."""
     lines = layout(base).lines
     pieces: list[str] = []
     position = 0
     for edit in sorted(edits, key=lambda edit: edit.first):
         pieces += lines[position : edit.first]
-        if pieces and not pieces[-1].endswith(("\n", "\r")):
+        if pieces and not pieces[-1].endswith(("\n", "\r")):  # the last line of the source
             pieces.append("\n")
         pieces.append(edit.text)
         position = edit.last
@@ -193,6 +201,7 @@ def _splice(base: str, edits: Sequence[_Edit]) -> str:
 
 
 def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[_Edit]:
+    """Yield edits that replace existing methods and append new methods; methods in ``static`` get a decorator."""
     text = layout(base)
     agent = agent_class(base)
     kept = methods_of(base)
@@ -203,9 +212,9 @@ def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[
     for name, node in parts.methods.items():
         source = reindent(parts.text, node, margin[0])
         if name in static:
-            comments = node.lineno - 1 - block(parts.text, node)[0]
+            comment_lines = node.lineno - 1 - block(parts.text, node)[0]
             lines = split_lines(source)
-            lines.insert(comments, f"{margin[0]}@staticmethod\n")
+            lines.insert(comment_lines, f"{margin[0]}@staticmethod\n")
             source = "".join(lines)
         if name in kept:
             yield _Edit(*block(text, kept[name]), source)
@@ -214,7 +223,7 @@ def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[
 
 
 def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
-    """Yield new imports below the last one, those of ``__future__`` above everything."""
+    """Yield edits that insert new imports below the last import; imports of ``__future__`` above all statements."""
     known = [node for node in parse(base).body if isinstance(node, ast.Import | ast.ImportFrom)]
     present: set[str] = set()
     for node in known:
@@ -239,7 +248,7 @@ def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
 
 
 def _import_lines(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    """Yield an import line of its own for each name that an import binds."""
+    """Yield a separate import line for each name that an import binds."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield f"{ast.unparse(ast.ImportFrom(node.module, [alias], 0))}\n"
@@ -248,7 +257,10 @@ def _import_lines(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 
 def _constant_edits(base: str, parts: Patch) -> Iterator[_Edit]:
-    """Replace constants of the same name; add new ones below the last constant above the class, or the imports."""
+    """Yield edits that replace constants of the same name and insert new constants.
+
+    New constants come below the last constant above the class, or else below the imports.
+    """
     agent = agent_class(base)
     above = [node for node in parse(base).body if node.lineno < agent.lineno]
     imports = [node for node in above if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -260,7 +272,7 @@ def _constant_edits(base: str, parts: Patch) -> Iterator[_Edit]:
 
     added = ""
     for name, node in parts.constants.items():
-        source = _statement(parts.text, node)
+        source = _statement_source(parts.text, node)
         old = assigned.get(name)
         if old is None:
             added += source
@@ -268,9 +280,9 @@ def _constant_edits(base: str, parts: Patch) -> Iterator[_Edit]:
             yield _Edit(old.lineno - 1, old.end_lineno or old.lineno, source)
 
     ends = [node.end_lineno or 0 for node in (*imports, *assigned.values())]
-    at = max(ends, default=_body_start(base))
+    below = max(ends, default=_body_start(base))
     if added:
-        yield _Edit(at, at, added if assigned else _paragraph(base, at, added))
+        yield _Edit(below, below, added if assigned else _paragraph(base, below, added))
 
 
 def _constant_name(node: ast.stmt) -> str | None:
@@ -281,8 +293,8 @@ def _constant_name(node: ast.stmt) -> str | None:
             return None
 
 
-def _statement(text: Layout, node: ast.stmt) -> str:
-    """Return the source of a top-level statement with the comment behind it, without neighbours on its lines."""
+def _statement_source(text: Layout, node: ast.stmt) -> str:
+    """Return the source of a top-level statement and its trailing comment, without other statements on its lines."""
     first = node.lineno - 1
     last = (node.end_lineno or node.lineno) - 1
     start = node.col_offset
@@ -302,18 +314,22 @@ def _statement(text: Layout, node: ast.stmt) -> str:
 
 @lru_cache(maxsize=4)
 def _encode_line(line: str) -> bytes:
-    """Encode a line as the columns of the syntax tree count it; thousands of statements may share one."""
+    """Return a line in UTF-8, whose bytes the columns of the syntax tree count.
+
+    The result is cached, because thousands of statements may share a line.
+    """
     return line.encode()
 
 
 def _body_start(base: str) -> int:
-    """Return the number of lines before the first statement that is no module docstring."""
+    """Return the number of lines up to the end of the module docstring; 0 without a docstring."""
     body = parse(base).body
     return body[0].end_lineno or 0 if isinstance(body[0], ast.Expr) else 0
 
 
-def _paragraph(base: str, at: int, source: str) -> str:
+def _paragraph(base: str, index: int, source: str) -> str:
+    """Return ``source`` with the blank lines that separate it from its neighbours at the line ``index``."""
     lines = layout(base).lines
-    before = "\n" if at and lines[at - 1].strip() else ""
-    after = "\n\n" if at < len(lines) and lines[at].strip() else ""
+    before = "\n" if index and lines[index - 1].strip() else ""
+    after = "\n\n" if index < len(lines) and lines[index].strip() else ""
     return f"{before}{source}{after}"

@@ -1,4 +1,4 @@
-"""Lists of the agent's methods for prompts: most relevant first, bounded in characters (pure)."""
+"""Lists of the agent's methods for prompts: the most relevant method first, limited in characters (pure)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from typing import Final
 from spca.code import agent_source
 
 MAX_LINE: Final = 160
-"""Characters of a listed method; a longer line is cut between two words."""
+"""Largest number of characters of a listed method; a longer line is cut between two words."""
 
 _DOCUMENTED: Final = 0.75
-"""Share of a list for lines that tell what a method does; from there on signatures alone."""
+"""Share of a list's characters for lines with documentation; the remaining lines show signatures only."""
 
 
 @lru_cache(maxsize=2)
 def calls(source: str) -> Mapping[str, tuple[str, ...]]:
-    """Return what each method calls."""
+    """Return the methods that each method calls directly, by name."""
     names = [method.name for method in agent_source.signatures(source)]
     return {name: agent_source.direct_calls(source, name) for name in names}
 
 
 @lru_cache(maxsize=2)
 def _parameters(source: str) -> Mapping[str, str]:
-    """Return the parameters of each method as they are written."""
+    """Return the parameters of each method as source text, by name."""
     methods = agent_source.methods_of(source)
     return {name: ast.unparse(node.args) for name, node in methods.items()}
 
@@ -36,7 +36,7 @@ def _parameters(source: str) -> Mapping[str, str]:
 def sort_by_relevance(
     source: str, chosen: Iterable[agent_source.MethodInfo], relevant_to: Iterable[str]
 ) -> Sequence[agent_source.MethodInfo]:
-    """Sort methods: those that share words with the given texts first, then those that many others call."""
+    """Sort methods by the number of words shared with the texts, then by the number of calling methods."""
     wanted = set().union(*map(_words, relevant_to))
     callers = Counter(called for names in calls(source).values() for called in names)
 
@@ -50,13 +50,13 @@ def sort_by_relevance(
 
 
 def nearest(source: str, chosen: Iterable[agent_source.MethodInfo], name: str) -> Sequence[str]:
-    """Return the method whose name shares most words with ``name``; no method if none shares any."""
+    """Return the method whose name shares most words with ``name``, as a list; [] if no name shares a word."""
     best = sort_by_relevance(source, chosen, [name])[:1]
     return [method.name for method in best if _words(method.name) & _words(name)]
 
 
 def call(source: str, method: agent_source.MethodInfo) -> str:
-    """Return the signature of a method as it is written.
+    """Return the signature of a method as source text.
 
     ``yields`` marks a generator: ``_walk(self, to, steps=9) yields``.
     """
@@ -65,25 +65,25 @@ def call(source: str, method: agent_source.MethodInfo) -> str:
 
 
 def fit_lines(entries: Sequence[tuple[str, str]], limit: int, *, whole: bool = False) -> str:
-    """Write a line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out.
+    """Return a line for each (call, documentation), up to ``limit`` characters; a last line counts omitted entries.
 
-    ``whole``: documentation is shown whole or not at all, else lines are cut at :data:`MAX_LINE`.
+    If ``whole``, documentation is shown whole or not at all; otherwise lines are shortened to :data:`MAX_LINE`.
     """
     lines: list[str] = []
     used = 0
-    told = limit * _DOCUMENTED
+    documented_limit = limit * _DOCUMENTED
     for call, doc in entries:
         line = f"{call} - {doc}" if doc else call
         if whole:
-            line = line if used + len(line) <= told else call
+            line = line if used + len(line) <= documented_limit else call
         else:
-            line = textwrap.shorten(line if used < told else call, MAX_LINE, placeholder=" ...")
+            line = textwrap.shorten(line if used < documented_limit else call, MAX_LINE, placeholder=" ...")
         if used + len(line) + 1 > limit:
             break
         lines.append(line)
         used += len(line) + 1
-    left = len(entries) - len(lines)
-    return "\n".join([*lines, f"(and {left} more)"] if left else lines)
+    omitted = len(entries) - len(lines)
+    return "\n".join([*lines, f"(and {omitted} more)"] if omitted else lines)
 
 
 def _words(text: str) -> set[str]:

@@ -1,7 +1,7 @@
-"""What is put right in a patch before it is judged, since it is meant well and asking again costs a call (pure).
+"""Repairs of harmless mistakes in a patch before its checks, because asking the model again costs a call (pure).
 
-An ``if __name__ == ...:`` is dropped. A helper that takes no ``self`` becomes a static method, and is called as one.
-Nothing moves to another line: what is said of the patch afterwards names the lines of the answer.
+``if __name__ == ...:`` is removed. A helper without ``self`` becomes a static method, and its calls are adapted. No
+repair moves code to another line, so that later messages name the lines of the model's answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spca.errors import PatchError
 
 
 def remove_main_guard(patch: str) -> str:
-    """Remove what the patch does when it is run as a program; one that does not compile stays as it is."""
+    """Replace each ``if __name__ == ...:`` by blank lines; return a patch that does not compile unchanged."""
     try:
         guards = [node for node in parse(patch).body if _is_main_guard(node)]
     except PatchError:
@@ -29,14 +29,17 @@ def remove_main_guard(patch: str) -> str:
 
 
 def make_helpers_static(patch: str, actions: Collection[str], static: Collection[str]) -> tuple[str, frozenset[str]]:
-    """Have the patch call its helpers as static methods; return it with the names of those that take no ``self``.
+    """Change the uses of helpers to attributes, as of static methods; return the patch and the helpers' names.
+
+    A helper is a function of the patch without ``self`` and decorators.
 
     Args:
-        actions: what is asked for, which is no helper.
-        static: static methods of the agent.
+        patch: the patch.
+        actions: names of the requested actions, which are no helpers.
+        static: names of the agent's static methods.
 
     Raises:
-        PatchError: it does not compile.
+        PatchError: the patch does not compile.
     """
     functions = {node.name: node for node in _functions(parse(patch))}
     candidates: dict[str, ast.FunctionDef] = {}
@@ -55,19 +58,22 @@ def make_helpers_static(patch: str, actions: Collection[str], static: Collection
     helpers.update(name for name in candidates if name in static)
     helpers -= unfit
 
-    # From right to left, so that the columns of earlier names on a line stay right.
+    # From right to left, so that the columns of the other names on a line stay valid.
     for use in sorted(uses, key=lambda use: -use.node.col_offset):
         if use.name in helpers and isinstance(use.node, ast.Name):
             number = use.node.lineno - 1
             line = lines[number]
-            at = use.node.col_offset
+            column = use.node.col_offset
             owner = f"{use.owner}.".encode()
-            lines[number] = line[:at] + owner + line[at:]
+            lines[number] = line[:column] + owner + line[column:]
     return b"".join(lines).decode(), frozenset(helpers)
 
 
 class _Use:
-    """A place where a helper is named: plainly, or as an attribute of the agent or its class."""
+    """A use of a helper's name: a plain name, or an attribute of the agent or its class.
+
+    ``owner`` ("self" or "Agent") is the object whose attribute the name can become; ``call`` is the call, if any.
+    """
 
     def __init__(self, node: ast.Name | ast.Attribute, owner: str, call: ast.Call | None) -> None:
         self.node = node
@@ -76,9 +82,9 @@ class _Use:
         self.name = node.id if isinstance(node, ast.Name) else node.attr
 
     def fits(self, helper: ast.FunctionDef, lines: list[bytes]) -> bool:
-        """Return whether it can be called so without ``self``, and its name stands where the tree says.
+        """Return whether the use stays valid for a static method, and the name is at the tree's position.
 
-        Before Python 3.12 the tree does not tell where names in f-strings stand.
+        Before Python 3.12, the tree has wrong positions for names in f-strings. Columns count bytes.
         """
         node = self.node
         call = self.call
@@ -96,6 +102,7 @@ class _Use:
 
 
 def _is_main_guard(node: ast.stmt) -> bool:
+    """Return whether a statement is an ``if`` with a comparison of ``__name__``."""
     match node:
         case ast.If(
             test=ast.Compare(left=ast.Name(id="__name__")) | ast.Compare(comparators=[ast.Name(id="__name__")])
@@ -106,6 +113,7 @@ def _is_main_guard(node: ast.stmt) -> bool:
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Yield the functions at the top level and in ``class Agent``."""
     blocks = [tree.body]
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS:
@@ -114,16 +122,16 @@ def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
 
 
 def _uses(function: ast.FunctionDef, helpers: Mapping[str, ast.FunctionDef]) -> Iterator[_Use]:
-    """Yield where a function names helpers, but for names that it binds itself."""
+    """Yield a function's uses of helpers, except names that the function binds itself."""
     bound = _bound_names(function)
-    calls: dict[int, ast.Call] = {}
+    calls: dict[int, ast.Call] = {}  # by id of the node that is called
     takes_self = positional(function)[:1] == ("self",)
     outer = "self" if takes_self else AGENT_CLASS
     pending: list[tuple[ast.AST, str]] = [(node, outer) for node in function.body]
     while pending:
         node, owner = pending.pop()
         match node:
-            case ast.Call():
+            case ast.Call():  # comes before its children
                 calls[id(node.func)] = node
             case ast.Name(id=name, ctx=ast.Load()) if name in helpers and name not in bound:
                 yield _Use(node, owner, calls.get(id(node)))
@@ -146,6 +154,6 @@ def _bound_names(function: ast.FunctionDef) -> set[str]:
 
 
 def _names_in_head(function: ast.FunctionDef) -> Iterator[str]:
-    """Return the names that are read when the function is defined, where there is no agent yet."""
+    """Yield the names that Python evaluates when it defines the function; no agent exists at that time."""
     head = (function.args, *function.decorator_list, *filter(None, [function.returns]))
     return (node.id for part in head for node in ast.walk(part) if isinstance(node, ast.Name))

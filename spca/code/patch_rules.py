@@ -1,7 +1,7 @@
-"""The form of a patch, and what an action must look like (pure).
+"""Rules for the form of a patch and of an action (pure).
 
-What generated code may do at all is up to :mod:`spca.code.policy`, which has seen a patch before. Every refusal is a
-:class:`~spca.errors.PatchError` whose text is meant for the coder LLM; lines are those of the patch.
+:mod:`spca.code.policy`, which decides what generated code may do, must have accepted the patch. Every refusal is a
+:class:`~spca.errors.PatchError` whose text is meant for the coder LLM; line numbers refer to the patch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNBOUND = ("staticmethod", "classmethod", "property")
 
 @dataclass(slots=True)
 class Patch:
-    """The statements of a patch, by name where they have one."""
+    """The statements of a patch; constants and methods by name."""
 
     text: Layout
     imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
@@ -34,27 +34,27 @@ class Patch:
 
 
 def dissect(patch: str) -> Patch:
-    """Sort the statements of a patch; the methods may stand at the top level or in ``class Agent:``.
+    """Group the statements of a patch; its methods may be at the top level or in ``class Agent:``.
 
     Raises:
-        PatchError: the patch does not compile, defines a name twice, or has more than methods in the class.
+        PatchError: the patch does not compile, defines a name twice, or has other statements in the class.
     """
     parts = Patch(layout(patch))
     for statement in _statements(parse(patch)):
-        _sort(statement, parts)
+        _add_statement(statement, parts)
     return parts
 
 
 def is_static(node: ast.FunctionDef) -> bool:
-    """Return whether a method takes no ``self``."""
+    """Return whether a method is a static method."""
     return "staticmethod" in _plain_decorators(node)
 
 
 def check_method(node: ast.FunctionDef, *, is_static: bool = False) -> None:
-    """Refuse a method that could not be called on the agent; one that is to become static may take what it likes.
+    """Refuse a method without the first parameter ``self``, unless the method is, or will become, static.
 
     Raises:
-        PatchError: it takes no ``self``.
+        PatchError: the parameter is missing.
     """
     decorators = _plain_decorators(node)
     first = "cls" if "classmethod" in decorators else "self"
@@ -64,10 +64,10 @@ def check_method(node: ast.FunctionDef, *, is_static: bool = False) -> None:
 
 
 def check_action(name: str, parameters: tuple[str, ...], node: ast.FunctionDef | None) -> None:
-    """Refuse an action that the plan cannot call with as many arguments as its PDDL has parameters.
+    """Refuse an action that a plan cannot call with one argument for each of its PDDL ``parameters``.
 
     Raises:
-        PatchError: it is missing, has another signature, or is no generator.
+        PatchError: the action is missing, has another signature, or is no generator.
     """
     signature = f"({', '.join(('self', *parameters))})"
     if node is None:
@@ -79,19 +79,21 @@ def check_action(name: str, parameters: tuple[str, ...], node: ast.FunctionDef |
     taken = len(positional(node))
     optional = len(node.args.defaults)
     has_required_keyword = any(default is None for default in node.args.kw_defaults)
-    if not taken - optional <= count <= taken or node.args.vararg or has_required_keyword:
+    fits_count = taken - optional <= count <= taken
+    if not fits_count or node.args.vararg or has_required_keyword:
         raise PatchError(f"{name} must take {signature}, not ({ast.unparse(node.args)})")
     if not is_generator(node):
         raise PatchError(f"{name} must be a generator: yield primitive codes, or yield from other actions")
 
 
 def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef]) -> None:
-    """Refuse calls that are never what was meant.
+    """Refuse calls that are always mistakes.
 
-    A call whose generator or primitive code is thrown away does nothing; a primitive is a code, nothing to yield from.
+    A call without ``yield`` discards its generator or primitive code, so nothing happens. ``yield from`` needs a
+    generator, but a primitive returns a code.
 
     Raises:
-        PatchError: with the line of the call.
+        PatchError: there is a mistake; the message names its line.
     """
     for method in methods.values():
         for node in ast.walk(method):
@@ -110,23 +112,24 @@ def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast
 def check_callers(
     patch: Mapping[str, ast.FunctionDef], kept: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef]
 ) -> None:
-    """Refuse a method whose parameters do not fit where it is called, if the patch has either of them.
+    """Refuse calls whose arguments do not fit the called method, if the patch contains the caller or the method.
 
     Args:
-        patch: methods of the patch, with its lines.
-        kept: methods of the agent before.
-        merged: those after.
+        patch: methods of the patch, whose nodes have the patch's line numbers.
+        kept: methods of the agent before the merge.
+        merged: methods of the agent after the merge.
 
     Raises:
-        PatchError: with the callers of the first such method.
+        PatchError: there are such calls; the message lists the callers of the first such method.
     """
+    # A name that some method assigns as an attribute may stand for any object, so its calls are not checked.
     stored = set(chain.from_iterable(map(_find_stored_attributes, merged.values())))
     faults: dict[str, list[str]] = {}
     for caller in merged:
         for call, name, bound in _iterate_agent_calls(patch.get(caller, merged[caller])):
             callee = merged.get(name)
             is_patched = caller in patch or name in patch
-            if callee is None or name in stored or not is_patched or not _is_callable(callee):
+            if callee is None or name in stored or not is_patched or _is_decorated(callee):
                 continue
 
             keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
@@ -136,49 +139,52 @@ def check_callers(
                 shown = ast.unparse(call)[:_MAX_CALL]
                 faults.setdefault(name, []).append(f"{where} calls {shown}, but it {fault}")
 
-    for name, found in faults.items():
+    for name, calls in faults.items():
         signature = f"{name}({ast.unparse(merged[name].args)})"
         rule = "give new parameters defaults or rewrite them" if name in kept else "let them agree"
-        callers = "\n".join(found[:_MAX_CALLERS])
+        callers = "\n".join(calls[:_MAX_CALLERS])
         raise PatchError(f"{signature} does not fit its callers; {rule}:\n{callers}")
 
 
 def _iterate_agent_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str, bool]]:
-    """Yield calls of ``self.name(...)`` and ``Agent.name(...)`` whose number of arguments can be told.
+    """Yield the calls ``self.name(...)`` and ``Agent.name(...)`` without unpacked arguments.
 
-    Each comes with the name, and whether the agent is passed by itself.
+    Each item is the call, the name, and whether the call is through ``self``, which passes the agent implicitly.
     """
     takes_self = positional(method)[:1] == ("self",)
     pending: deque[tuple[ast.AST, bool]] = deque()
     pending.extend((node, takes_self) for node in method.body)
     while pending:
-        node, is_own = pending.popleft()
+        node, self_is_agent = pending.popleft()
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args, keywords=keywords):
-                is_unpacked = any(isinstance(arg, ast.Starred) for arg in args)
-                counted = not is_unpacked and all(keyword.arg for keyword in keywords)
-                if counted and (owner == AGENT_CLASS or (owner == "self" and is_own)):
+                has_unpacked_list = any(isinstance(arg, ast.Starred) for arg in args)
+                has_unpacked_mapping = not all(keyword.arg for keyword in keywords)
+                is_on_agent = owner == AGENT_CLASS or (owner == "self" and self_is_agent)
+                if is_on_agent and not has_unpacked_list and not has_unpacked_mapping:
                     yield node, name, owner == "self"
-        is_own = is_own and not rebinds_self(node)
-        pending.extend((child, is_own) for child in ast.iter_child_nodes(node))
+        self_is_agent = self_is_agent and not rebinds_self(node)
+        pending.extend((child, self_is_agent) for child in ast.iter_child_nodes(node))
 
 
 def _find_stored_attributes(method: ast.FunctionDef) -> Iterator[str]:
-    """Return the attributes that a method assigns; what is then called may be anything."""
+    """Yield the names of the attributes that a method assigns or deletes."""
     nodes = (node for node in ast.walk(method) if isinstance(node, ast.Attribute))
     return (node.attr for node in nodes if not isinstance(node.ctx, ast.Load))
 
 
-def _is_callable(node: ast.FunctionDef) -> bool:
-    """Return whether what a call passes is what the definition takes."""
-    return not node.decorator_list or (len(node.decorator_list) == 1 and is_static(node))
+def _is_decorated(node: ast.FunctionDef) -> bool:
+    """Return whether a method has decorators other than ``staticmethod``, which may change its parameters."""
+    is_only_static = len(node.decorator_list) == 1 and is_static(node)
+    return bool(node.decorator_list) and not is_only_static
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield top-level statements and those of a ``class Agent:`` wrapper, but no docstrings or bare annotations."""
+    """Yield the statements at the top level and in a ``class Agent:``, without docstrings and bare annotations."""
     for node in tree.body:
         if not isinstance(node, ast.ClassDef):
-            yield from () if _is_remark(node) else (node,)
+            if not _is_remark(node):
+                yield node
             continue
         for inner in node.body:
             if isinstance(inner, ast.FunctionDef):
@@ -187,7 +193,8 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
                 raise PatchError(f"line {inner.lineno}: only methods may be in the class; put constants above them")
 
 
-def _sort(statement: ast.stmt, parts: Patch) -> None:
+def _add_statement(statement: ast.stmt, parts: Patch) -> None:
+    """Add a statement to its group in ``parts``; raise PatchError if its name is there already."""
     match statement:
         case ast.Import() | ast.ImportFrom():
             parts.imports.append(statement)
@@ -205,6 +212,7 @@ def _sort(statement: ast.stmt, parts: Patch) -> None:
 
 
 def _is_remark(node: ast.stmt) -> bool:
+    """Return whether a statement has no effect: a docstring, a bare annotation or ``pass``."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.AnnAssign):

@@ -1,6 +1,7 @@
-"""What a plan passes to the agent's methods: names that mean nothing there, arguments in another order (pure).
+"""Check of the arguments that a plan passes to the agent's methods: unknown names, and wrong order (pure).
 
-Either is found here for one answer of the planner; found by acting, it costs the coder's calls and a plan.
+A fault that is found here costs one further answer of the planner. The same fault found during execution would cost
+several answers of the coder and the plan.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from spca.sense import object_names
 from spca.sense.renaming import TRUE_WORDS, Renaming, find_meaning
 
 MAX_TOLD: Final = 3
-"""Times that faults are told at most."""
+"""Largest number of times that faults are reported for one question."""
 
-_TELLING: Final = ("key", "door", "ball", "box")
-"""Kinds that tell, as the name of a parameter, what it takes."""
+_KINDS: Final = ("key", "door", "ball", "box")
+"""Kinds of objects: a parameter with such a name takes an object of this kind."""
 
 
 class PlanCheck:
-    """Looks at plans for one question to the planner.
+    """Checks the plans that the planner gives for one question.
 
-    Each fault is told once, and :data:`MAX_TOLD` times something is: a planner that insists may be right, and no plan
-    may be lost to names.
+    Each fault is reported once, and faults are reported at most :data:`MAX_TOLD` times: a planner that insists may be
+    right, and no plan may be lost because of names.
 
     Args:
-        agent: whose methods the plans call; None for one without any.
-        told: the words of the mission and the map, which objects may be called by; None where any name will do.
-        renaming: the words that examples of names are told in.
+        agent: the agent whose methods the plans call; None for an agent without methods.
+        told: the words of the mission and the map, of which objects' names may consist; None allows any name.
+        renaming: the words to use in examples of names.
     """
 
     def __init__(self, agent: AgentSource | None, told: frozenset[str] | None, renaming: Renaming = TRUE_WORDS) -> None:
@@ -40,51 +41,57 @@ class PlanCheck:
         self._told = told
         self._renaming = renaming
         self._methods = methods_of(agent.text) if agent else {}
-        self._said: set[str] = set()
-        self._left = MAX_TOLD
+        self._reported: set[str] = set()
+        self._reports_left = MAX_TOLD
 
     def faults(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema], written: Mapping[str, str]) -> str:
-        """Return what the planner has to change, a line each; "" if nothing that it was not told before.
+        """Return the faults that the planner has to correct, one per line; "" if no fault is new.
 
         Args:
-            steps: of the plan, with the names of the parameters.
-            schemas: of the actions, by name.
-            written: how the PDDL spells the objects.
+            steps: the plan's steps, with the names of the parameters.
+            schemas: the plan's actions by name.
+            written: the spelling of each object in the PDDL.
         """
         faults = chain(self._name_faults(steps, written), self._method_faults(steps, schemas))
-        found = tuple(dict.fromkeys(faults))
-        if self._said.issuperset(found) or not self._left:
+        unique_faults = tuple(dict.fromkeys(faults))
+        if self._reported.issuperset(unique_faults) or not self._reports_left:
             return ""
-        self._said.update(found)
-        self._left -= 1
-        return "\n".join(found)
+        self._reported.update(unique_faults)
+        self._reports_left -= 1
+        return "\n".join(unique_faults)
 
     def _name_faults(self, steps: Sequence[PlanStep], written: Mapping[str, str]) -> Iterator[str]:
+        """Yield a fault for each object whose name contains other words than the allowed words."""
         if self._told is None:
             return
-        for name in dict.fromkeys(chain.from_iterable(map(_things, steps))):
+        for name in dict.fromkeys(chain.from_iterable(map(_iterate_objects, steps))):
             if fault := object_names.fault_of(name, self._told):
                 advice = object_names.advice(name, self._told, self._renaming)
                 yield f"object {written.get(name, name)}: {fault}; {advice}"
 
     def _method_faults(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema]) -> Iterator[str]:
+        """Yield a fault for each step whose arguments do not fit the existing method."""
         for step in steps:
             node = self._methods.get(step.action)
-            if node is None or node.decorator_list:  # a decorator may change what is taken
+            if node is None or node.decorator_list:  # a decorator may change the parameters
                 continue
             fault = _fault_of_order(schemas[step.action], node) or self._fault_of_kinds(step, node)
             if fault:
                 yield fault
 
     def _fault_of_kinds(self, step: PlanStep, node: ast.FunctionDef) -> str:
+        """Return that a step passes, for example, a key for a parameter named door; "" if the kinds fit.
+
+        Other kinds than doors count only if the step also passes the wanted kind for another parameter.
+        """
         passed = arguments_of(self._source, step)
         if not isinstance(passed, dict):
             passed = dict(zip(positional(node)[1:], passed, strict=False))
-        wrong = {name: arg for name, arg in passed.items() if _differ(name, arg)}
-        wanted = {_kind(name) for name in wrong}
+        wrong = {name: arg for name, arg in passed.items() if _has_other_kind(name, arg)}
+        wanted_kinds = {_kind(name) for name in wrong}
         for name, arg in wrong.items():
             kind = object_names.kind_of(arg)
-            if "door" in (kind, _kind(name)) or kind in wanted:
+            if "door" in (kind, _kind(name)) or kind in wanted_kinds:
                 return (
                     f"step {step} passes {arg} for '{name}', but the method that exists is {_call(node)}: "
                     f"give the action these parameters in this order, and the objects the types that go with them"
@@ -92,21 +99,22 @@ class PlanCheck:
         return ""
 
 
-def _things(step: PlanStep) -> Iterator[str]:
-    """Return the arguments that are not the agent, which comes first."""
+def _iterate_objects(step: PlanStep) -> Iterator[str]:
+    """Yield the arguments of a step, without the agent, which may be the first argument."""
     return (arg for number, arg in enumerate(step.args) if number or object_names.is_thing(arg))
 
 
 def _fault_of_order(schema: ActionSchema, node: ast.FunctionDef) -> str:
+    """Return how an action's parameters differ from the method's parameters; "" if a call by name is possible."""
     names = positional(node)[1:]
     given = schema.parameters
     parameters = ", ".join(given)
-    told = f"action {schema.name} has the parameters ({parameters}), but the method that exists is {_call(node)}"
+    difference = f"action {schema.name} has the parameters ({parameters}), but the method that exists is {_call(node)}"
     if given != names and sorted(given) == sorted(names):
         order = " ".join(f"?{name}" for name in names)
-        return f"{told}: write the parameters in that order, {order}"
+        return f"{difference}: write the parameters in that order, {order}"
     if fault := fault_of_names(node, given):
-        return f"{told}, which {fault}: give the action these parameters, or another name"
+        return f"{difference}, which {fault}: give the action these parameters, or another name"
     return ""
 
 
@@ -116,11 +124,11 @@ def _call(node: ast.FunctionDef) -> str:
 
 
 def _kind(parameter: str) -> str:
-    """Return the kind of thing that a parameter's name tells, or ""."""
+    """Return the kind of object that a parameter's name denotes, or ""."""
     kind = find_meaning(parameter.rstrip("_0123456789"))
-    return kind if kind in _TELLING else ""
+    return kind if kind in _KINDS else ""
 
 
-def _differ(parameter: str, arg: str) -> bool:
+def _has_other_kind(parameter: str, arg: str) -> bool:
     kind = object_names.kind_of(arg)
-    return kind in _TELLING and _kind(parameter) not in ("", kind)
+    return kind in _KINDS and _kind(parameter) not in ("", kind)

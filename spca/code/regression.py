@@ -1,4 +1,4 @@
-"""The regression check: solved levels are run again before a rewritten method is kept."""
+"""The regression check: before a rewritten method is kept, solved levels that use the method run again."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from spca.protocols import RegressionCheck, World
 _LOG: Final = logging.getLogger(__name__)
 
 MAX_RERUNS: Final = 20
-"""Solved levels that are re-run at most for one patch."""
+"""Largest number of solved levels that run again for one patch."""
 
 
 @dataclass(frozen=True, slots=True)
 class SolvedLevel:
-    """How a level was solved: the state its last round began in, and the plan that then succeeded."""
+    """A solved level: the state at the start of its last round, and the plan that succeeded from this state."""
 
     env_id: str
     seed: int
@@ -32,12 +32,12 @@ class SolvedLevel:
 
 
 class RegressionSuite:
-    """Remembers solved levels and re-runs those that use a changed method, without any LLM.
+    """Memory of solved levels, which re-runs the levels that use a changed method; needs no LLM.
 
     Args:
-        make_world: a fresh world for an environment id and seed.
-        limit: re-runs at most for one patch, the most diverse first.
-        enabled: False keeps every patch.
+        make_world: function that creates a world from an environment id and a seed.
+        limit: largest number of re-runs for one patch; the most diverse levels are chosen.
+        enabled: whether to check; if False, every patch passes.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class RegressionSuite:
         self._solved.extend(levels)
 
     def forget(self) -> None:
-        """Remember no level any more."""
+        """Forget all solved levels."""
         self._solved.clear()
 
     def against(self, library: AgentSource) -> RegressionCheck:
@@ -61,8 +61,9 @@ class RegressionSuite:
         return lambda agent: self._check(library, agent) if self._enabled else None
 
     def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
+        """Return a report of the first solved level that fails with ``agent``; None if all levels are solved."""
         changed = set(agent_source.find_changed_methods(library.text, agent.text))
-        # A new __init__ runs before every action, so it counts though the library has none.
+        # Only changes of existing methods matter; but a new __init__ runs before every action, so it counts too.
         changed &= {method.name for method in agent_source.signatures(library.text)} | {"__init__"}
         if not changed:
             return None
@@ -83,9 +84,9 @@ class RegressionSuite:
         return None
 
     def _failure(self, solved: SolvedLevel, agent: AgentSource) -> str | None:
-        """Return how a level that was solved fails with ``agent``, or None if it is solved again.
+        """Return how a solved level fails with ``agent``; None if the level is solved again.
 
-        A level that cannot be played again vouches for nothing.
+        A level that cannot be replayed counts as failed, because it proves nothing.
         """
         try:
             with closing(self._make_world(solved.env_id, solved.seed)) as world:
@@ -97,18 +98,21 @@ class RegressionSuite:
 
 
 def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
-    """Choose up to ``limit`` levels, each as unlike the ones before as possible: new actions, then new family."""
+    """Choose up to ``limit`` levels one by one, each as different from the chosen levels as possible.
+
+    The next level is the level whose actions were chosen least often, and then whose environment family was.
+    """
     chosen: list[SolvedLevel] = []
     actions: Counter[tuple[str, ...]] = Counter()
     families: Counter[str] = Counter()
-    rest = list(levels)
+    remaining = list(levels)
 
     def familiarity(level: SolvedLevel) -> tuple[int, int]:
         return actions[level.plan.actions], families[_family(level.env_id)]
 
-    while rest and len(chosen) < limit:
-        best = min(rest, key=familiarity)
-        rest.remove(best)
+    while remaining and len(chosen) < limit:
+        best = min(remaining, key=familiarity)
+        remaining.remove(best)
         chosen.append(best)
         actions[best.plan.actions] += 1
         families[_family(best.env_id)] += 1
@@ -116,4 +120,5 @@ def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
 
 
 def _family(env_id: str) -> str:
+    """Return the letters of an environment id without its version."""
     return "".join(c for c in env_id.rpartition("-v")[0] if c.isalpha())

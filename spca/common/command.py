@@ -19,22 +19,21 @@ PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""
 
 COMMAND_VARIABLE: Final = "SPCA_COMMAND"
-"""Environment variable by which the command ``spca`` says how a user calls it: the other programs are parts of it."""
+"""Environment variable by which the command ``spca`` says how a user calls it; all programs are subcommands of it."""
 
 EXIT_FINISHED: Final = 0
 EXIT_FAILED: Final = 1
-"""What was asked for was done, and the answer is no: not strict, not proven, different."""
+"""The command did its work and its answer is negative, such as "not strict", "not proven" or "different"."""
 EXIT_USER_ERROR: Final = 2
 EXIT_INTERRUPTED: Final = 130
-"""By Ctrl-C, SIGTERM or a terminal that was closed: all three keep the same."""
+"""The user pressed Ctrl-C, the terminal was closed, or SIGTERM came."""
 
 
 class ExitHandler:
-    """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
+    """A context that turns errors which a user can act on into one line on standard error and an exit code.
 
-    SIGTERM and SIGHUP interrupt it as Ctrl-C does; with ``--debug`` tracebacks are logged. That nobody reads its output
-    any more ends it without a word, but in the middle of a run. Characters that the encoding of standard output lacks
-    are escaped.
+    SIGTERM and SIGHUP interrupt the block as Ctrl-C does. With ``--debug`` tracebacks are logged. A broken pipe ends
+    the program silently, unless a run has begun. Characters that the encoding of standard output lacks are escaped.
 
     Attributes:
         code: the exit code.
@@ -60,17 +59,17 @@ class ExitHandler:
             return self._handle(error)
 
     def _handle(self, error: BaseException | None) -> bool:
-        """Say in one line why the program ends; return False for an error that is a defect of ours."""
+        """Print in one line why the program ends; return False for an error that is a defect of this program."""
         if isinstance(error, KeyboardInterrupt | OSError | SPCAError):
             log_error(error)
         if isinstance(error, KeyboardInterrupt):
             self.code = _report_stop(EXIT_INTERRUPTED, "interrupted", self.go_on)
         elif isinstance(error, BrokenPipeError):
-            print_no_more()
+            discard_output()
             if self.go_on:
                 self.code = _report_stop(EXIT_INTERRUPTED, "interrupted, since nobody reads the output", self.go_on)
         elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            print_no_more()  # it may be the output that there is no space for
+            discard_output()  # the output itself may be what has no space
             self.code = _report_stop(EXIT_USER_ERROR, f"error: {error.strerror}", self.go_on)
         elif isinstance(error, BudgetReached):
             self.code = _report_stop(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.option}".rstrip())
@@ -82,32 +81,32 @@ class ExitHandler:
 
 
 def _report_stop(code: int, reason: str, go_on: str) -> int:
-    """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
+    """Print on standard error why the program stops and how to resume it; return ``code``."""
     complain(f"{reason}; go on with: {go_on}" if go_on else reason)
     return code
 
 
-def print_no_more() -> None:
-    """Let standard output lead nowhere, once whoever read it has left: Python writes what is buffered once more."""
+def discard_output() -> None:
+    """Redirect stdout to /dev/null after a broken pipe, because Python flushes its buffer once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str) -> None:
-    """Print one line on standard error; where the terminal is gone, nobody would read it."""
+    """Print one line on standard error; do nothing if the terminal is gone."""
     with suppress(OSError):
         print(one_line(message), file=sys.stderr)
 
 
 def program(default: str = "python main.py") -> str:
-    """How a user calls the program."""
+    """Return how a user calls this program."""
     return os.environ.get(PROGRAM_VARIABLE, default)
 
 
 def other_program(default: str) -> str:
-    """How a user calls another of our programs than the one that runs.
+    """Return how a user calls another program of this project.
 
     Args:
-        default: how it is called in a checkout.
+        default: how that program is called in a checkout.
     """
     command = os.environ.get(COMMAND_VARIABLE)
     return f"{command} {_PARTS[default]}".rstrip() if command else default
@@ -119,4 +118,4 @@ _PARTS: Final = {
     "python -m robot_bridge": "robot",
     "python -m explorer": "explorer",
 }
-"""Programs in a checkout -> the parts of the command ``spca`` that they are."""
+"""Call in a checkout -> subcommand of the command ``spca``."""

@@ -1,12 +1,12 @@
 """The log of ``--debug``: what the programs wait for, repeat, kill and decide, and the causes of errors.
 
-Without ``--debug`` nothing is logged, not even the warnings of libraries. With it, records go to standard error, and to
-``debug.log`` of the folder that a command fills. Only the loggers of this project tell details: those of HTTP libraries
-would write headers. Keys are taken out of every line, tracebacks included.
+Without ``--debug`` nothing is logged, not even the warnings of libraries. With ``--debug`` records go to standard error
+and to ``debug.log`` in the folder that a command fills. Only loggers of this project log below WARNING, because those
+of HTTP libraries would write headers. Keys are removed from every line, also from tracebacks.
 
-Parts log at INFO at most: where a program has set up nothing, as in a worker process, Python prints what is above it.
+Parts log at INFO at most: a process without a handler, such as a worker, would print records of a higher level.
 
-The sandbox and the solver's process log nothing: what their host knows of them is logged by the host.
+The sandbox's and the solver's processes log nothing; their host logs what it knows of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] 
 
 
 class _SafeFormatter(logging.Formatter):
-    """Texts of models and servers stay data: no keys, nothing that steers a terminal, one line a record."""
+    """Formats a record as one line without keys and control characters: texts of models and servers stay data."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # named by logging
         return one_line(super().formatMessage(record))
@@ -52,7 +52,7 @@ class _SafeFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         fresh = copy(record)
-        fresh.exc_text = None  # a host's handler may have kept its own text there
+        fresh.exc_text = None  # another handler may have cached its own text there
         return redact(super().format(fresh))
 
 
@@ -61,7 +61,7 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 
 
 class _LogHandler(logging.Handler):
-    """Hands each record on as a text; one that cannot be written stops nothing."""
+    """Passes each record on as text; a write that fails is ignored."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         super().__init__()
@@ -76,10 +76,10 @@ class _LogHandler(logging.Handler):
 
 
 def _write_to_terminal(text: str) -> None:
-    """Write to standard error, above what rich keeps at the bottom of the same terminal.
+    """Write to standard error, above a live display of rich in the same terminal.
 
-    While something of rich is live, ``sys.stderr`` is a proxy that prints above it. Where standard error leads to
-    another place than the terminal, the proxy is passed by.
+    While a display is live, ``sys.stderr`` is a proxy that prints above the display. If standard error is no terminal,
+    the text goes to the proxied file directly.
     """
     actual: TextIO = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
     stream = sys.stderr if actual.isatty() else actual
@@ -89,7 +89,7 @@ def _write_to_terminal(text: str) -> None:
 
 @contextmanager
 def _attach(handler: logging.Handler) -> Iterator[None]:
-    """Have a handler handle all records until the block ends."""
+    """Attach a handler to the root logger until the block ends."""
     logging.getLogger().addHandler(handler)
     try:
         yield
@@ -102,20 +102,20 @@ class _DebugLog:
     """The log of a process.
 
     Attributes:
-        paths: the files that are written to, the innermost last.
+        paths: the log files that are open, the one opened last at the end.
     """
 
     def __init__(self) -> None:
         from logging.handlers import MemoryHandler  # 10 ms
 
         self.paths: list[Path] = []
-        # Never full: without a target it keeps what comes.
+        # Never full: without a target it buffers all records.
         self._early = MemoryHandler(capacity=sys.maxsize, flushLevel=sys.maxsize)
         self._logged: BaseException | None = None
 
     @contextmanager
     def running(self, *, has_terminal: bool) -> Iterator[None]:
-        """Log until the block ends; keep what is logged before there is a file for it."""
+        """Log until the block ends; buffer records until a file is opened."""
         with ExitStack() as stack:
             for name in _OURS:
                 logging.getLogger(name).setLevel(logging.DEBUG)
@@ -129,7 +129,7 @@ class _DebugLog:
 
     @contextmanager
     def append_to(self, path: Path) -> Iterator[None]:
-        """Append to a file until the block ends, first of all what came before there was one.
+        """Append to a file until the block ends, beginning with the records that were buffered.
 
         Raises:
             SettingsError: the file cannot be opened.
@@ -145,30 +145,30 @@ class _DebugLog:
         with file, _attach(handler):
             try:
                 yield
-            except (Exception, KeyboardInterrupt) as error:  # while there is a file, whatever it is
+            except (Exception, KeyboardInterrupt) as error:  # logged here because the file is still open
                 self.log_once(error)
                 raise
             finally:
                 self.paths.remove(path)
 
     def log_once(self, error: BaseException) -> None:
-        """Log the traceback of an error, its causes included, if that was not done."""
+        """Log the traceback of an error with its causes, unless this error was logged before."""
         if error is not self._logged:
             self._logged = error
             _LOG.error("%s", type(error).__name__, exc_info=error)
 
 
 _RUNNING: Final[list[_DebugLog]] = []
-"""The log of this process, if there is one: loggers are global, too."""
+"""The log of this process, if it has one; a list because loggers are global, too."""
 
 _HELD: Final[list[ExitStack]] = []
-"""What ends with each program of this process."""
+"""For each program running in this process, the stack that is closed when the program ends."""
 
 
 @contextmanager
 def hold_debug_log() -> Iterator[None]:
-    """Log nothing until the log is started, and end it with the block."""
-    with _attach(logging.NullHandler()), ExitStack() as stack:  # Python prints the warnings that nobody handles
+    """Provide for a log that :func:`start_debug_log` may start and that ends with the block; log nothing before."""
+    with _attach(logging.NullHandler()), ExitStack() as stack:  # without a handler Python prints warnings
         _HELD.append(stack)
         stack.callback(_HELD.remove, stack)
         start_if_asked()
@@ -176,36 +176,36 @@ def hold_debug_log() -> Iterator[None]:
 
 
 def start_if_asked() -> None:
-    """Start the log of a program whose environment, by now completed from ``.env``, asks for it."""
+    """Start the log if the environment, completed from ``.env``, asks for it."""
     if os.environ.get(DEBUG_VARIABLE, "") not in ("", "0"):
         start_debug_log()
 
 
 def start_debug_log() -> None:
-    """Log to standard error from now on, until the :func:`hold_debug_log` ends that this is within."""
+    """Log to standard error until the surrounding :func:`hold_debug_log` ends."""
     if _HELD and not _RUNNING:
         _HELD[-1].enter_context(_DebugLog().running(has_terminal=True))
 
 
 @contextmanager
 def log_to_folder(folder: Path) -> Iterator[None]:
-    """Write the log into ``debug.log`` of an existing folder, too, until the block ends; do nothing without a log."""
+    """Write the log, if one is running, also into ``debug.log`` of an existing folder until the block ends."""
     with _RUNNING[0].append_to(folder / LOG_NAME) if _RUNNING else nullcontext():
         yield
 
 
 def log_error(error: BaseException) -> None:
-    """Log an error with its traceback, if anything is logged: the user reads one line otherwise."""
+    """Log an error with its traceback if a log is running."""
     if _RUNNING:
         _RUNNING[0].log_once(error)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLog:
-    """What a worker process logs; it is sent to it.
+    """Settings of the log of a worker process; the host sends them to the worker.
 
     Attributes:
-        path: the file that its host writes to; without one the worker logs to standard error.
+        path: the log file of the host; None to log to standard error.
     """
 
     is_on: bool = False
@@ -217,14 +217,15 @@ class WorkerLog:
         with _attach(logging.NullHandler()), ExitStack() as stack:
             if self.is_on:
                 log = _DebugLog()
-                stack.enter_context(log.running(has_terminal=self.path is None))  # its host may show a bar there
+                # Without a file the worker logs to standard error; with one, the host may show a progress bar there.
+                stack.enter_context(log.running(has_terminal=self.path is None))
                 if self.path:
                     stack.enter_context(log.append_to(self.path))
             yield
 
 
 def worker_log() -> WorkerLog:
-    """Return what a worker process of this one logs."""
+    """Return the log settings for a worker of this process."""
     if not _RUNNING:
         return WorkerLog()
     paths = _RUNNING[0].paths

@@ -1,4 +1,4 @@
-"""JSON that every reader takes, numpy or not."""
+"""Strict JSON, also for data with numpy values."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from spca.common.text import escape_json
 
 
 def json_text(data: Any, *, indent: int | None = None) -> str:
-    """Return ``data`` as strict JSON to be read by people, too.
+    """Return ``data`` as strict JSON that people can read.
 
-    Characters stay as they are, but for those that nobody can see, which are escapes. NaN and infinity, which JSON does
-    not have, are null; numpy's scalars and arrays are numbers and lists.
+    Only invisible characters are escaped. NaN and infinity become null; numpy's scalars and arrays become numbers and
+    lists.
 
     Raises:
-        TypeError: something in it has no form in JSON.
-        ValueError: it contains itself.
+        TypeError: ``data`` holds a value that JSON cannot express.
+        ValueError: ``data`` contains itself.
     """
     dump = partial(json.dumps, indent=indent, default=_plain, ensure_ascii=False, allow_nan=False)
     try:

@@ -1,15 +1,15 @@
 """Variables that choose models, keys and servers: read from ``.env``, with misspelled names found.
 
-A run whose key is misspelled would go on with the embedded model and say nothing. So a line of ``.env`` that sets
-nothing, or sets a name that is nearly one of ours, stops the program. A name is nearly one of ours where
+With a misspelled key a run would silently use the embedded model. Therefore the program stops if a line of ``.env``
+sets nothing or sets a misspelled variable. A name counts as misspelled if
 
-- it is the same but for case and separators (``openai_api_key``, ``OPENAI-API-KEY``), or for a letter or two
-  (``OPENAI_API_KY``): ``difflib`` finds them alike by at least 0.9;
-- or it is the same with a word left out after the first (``OPENAI_KEY``);
-- or it begins with ``SPCA_``, whose names are all known.
+- it differs from a known name only in case and separators (``openai_api_key``, ``OPENAI-API-KEY``), or in a letter or
+  two (``OPENAI_API_KY``; the ratio of ``difflib`` is at least 0.9);
+- it is a known name without one of the words after the first (``OPENAI_KEY``); or
+- it begins with ``SPCA_`` and is not a known name.
 
-It is taken as it is where the true name is set too, where it is the true name with more words (``OPENAI_API_KEY_2``,
-``MY_OPENAI_API_KEY``), or where a server of the user's own names it (``--server lab=URL,OPENAI_API_KEYS``).
+It does not count as misspelled if the known name is set too, if it is the known name with more words
+(``OPENAI_API_KEY_2``, ``MY_OPENAI_API_KEY``), or if ``--server`` names it (``--server lab=URL,OPENAI_API_KEYS``).
 """
 
 from __future__ import annotations
@@ -52,23 +52,25 @@ KNOWN_VARIABLES: Final = (
     "SPCA_SERVERS",
     "SPCA_UNSAFE_NO_SANDBOX",
 )
-"""Variables that a program of ours reads and a ``.env`` may set."""
+"""Variables that the programs of this project read and a ``.env`` may set."""
 
 _OUR_PREFIX: Final = "SPCA_"
 _MIN_LIKENESS: Final = 0.9
 _ON: Final = frozenset({"1", "true", "t", "yes", "y"})
-"""Values of ``PYTHON_DOTENV_DISABLED`` that turn ``.env`` off, as python-dotenv has them."""
+"""Values of ``PYTHON_DOTENV_DISABLED`` that turn ``.env`` off, as in python-dotenv."""
 
 
 def load_environment(servers: Collection[str] = ()) -> Mapping[str, str]:
     """Return the environment, completed from ``.env`` in the working directory or the checkout.
 
     Args:
-        servers: values of ``--server``, and variables that hold keys of servers: they are the user's own.
+        servers: values of ``--server``, and names of variables that hold keys of servers. Names in these values are
+        never
+            misspelled: the user chose them.
 
     Raises:
         FileError: see :func:`load_env`.
-        SettingsError: see :func:`load_env`, or there is no working directory any more.
+        SettingsError: see :func:`load_env`, or the working directory was deleted.
     """
     try:
         here = Path.cwd()
@@ -79,11 +81,11 @@ def load_environment(servers: Collection[str] = ()) -> Mapping[str, str]:
 
 
 def complete_environment(folders: Iterable[Path], servers: Collection[str] = ()) -> None:
-    """Complete the environment from the ``.env`` of each folder, and warn of names in it that are nearly ours.
+    """Complete the environment from the ``.env`` of each folder, and warn of misspelled variables in the environment.
 
     Args:
-        folders: those whose files say more come first.
-        servers: values of ``--server``: variables that they name are the user's own.
+        folders: in the order of precedence: the first file that sets a variable decides.
+        servers: values of ``--server``; variables named in them are never misspelled.
 
     Raises:
         FileError: see :func:`load_env`.
@@ -91,21 +93,21 @@ def complete_environment(folders: Iterable[Path], servers: Collection[str] = ())
     """
     for folder in dict.fromkeys(folders):
         load_env(folder / ".env", servers)
-    # Scripts and tests use further variables that begin as ours do.
+    # Scripts and tests set further variables that begin with SPCA_.
     foreign = {name: value for name, value in os.environ.items() if not name.startswith(_OUR_PREFIX)}
     for name, meant in _find_misspelled(foreign, os.environ, servers):
         complain(f"warning: the environment variable {name} is read by nothing here: did you mean {meant}?")
 
 
 def load_env(path: Path, servers: Collection[str] = ()) -> None:
-    """Complete the environment from a ``.env`` file, if there is one; variables that are set stay.
+    """Complete the environment from a ``.env`` file, if it exists; variables that are already set keep their values.
 
     Args:
-        servers: values of ``--server``: variables that they name are the user's own.
+        servers: values of ``--server``; variables named in them are never misspelled.
 
     Raises:
         FileError: the file cannot be read, or the encoding of the system lacks a character of a value.
-        SettingsError: a line sets nothing, or a name that is nearly one of ours.
+        SettingsError: a line sets nothing, or sets a misspelled variable.
     """
     is_disabled = os.environ.get("PYTHON_DOTENV_DISABLED", "").casefold() in _ON
     if is_disabled or not os.path.lexists(path):
@@ -122,7 +124,7 @@ def load_env(path: Path, servers: Collection[str] = ()) -> None:
 
 
 def _check_lines(path: Path, text: str, servers: Collection[str]) -> None:
-    """Raise SettingsError for a line that sets nothing, or a name that is nearly one of ours."""
+    """Raise SettingsError for a line that sets nothing or sets a misspelled variable."""
     from dotenv.parser import parse_stream
 
     values: dict[str, str] = {}
@@ -143,7 +145,7 @@ def _check_lines(path: Path, text: str, servers: Collection[str]) -> None:
 
 
 def nearest_variable(name: str) -> str:
-    """Return the variable of ours that ``name`` nearly is, "" if there is none."""
+    """Return the known variable of which ``name`` is a misspelling, "" if there is none."""
     upper = name.upper()
     if any(re.search(rf"(^|_){known}(_|$)", upper) and upper != known for known in KNOWN_VARIABLES):
         return ""
@@ -156,7 +158,7 @@ def nearest_variable(name: str) -> str:
 
 
 def _shorten(name: str) -> list[str]:
-    """Return a name with one of its words left out, but not the first, which does not stand alone."""
+    """Return the name's variants that lack one word; the first word is never left out."""
     first, *words = name.split("_")
     if len(words) < 2:
         return []
@@ -170,11 +172,11 @@ def _letters(name: str) -> str:
 def _find_misspelled(
     values: Mapping[str, str], known: Mapping[str, str], servers: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each name that is nearly one of ours, with that one.
+    """Yield each misspelled name with the known name that is meant.
 
     Args:
-        values: where names are looked for.
-        known: all that is set: a true name in it settles what is meant.
+        values: the variables to check.
+        known: all variables that are set: if the known name is among them, a similar name is no misspelling.
         servers: values of ``--server``.
     """
     user_names: set[str] = set()

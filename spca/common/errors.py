@@ -1,6 +1,6 @@
-"""The root of every error raised on purpose, and those that any part may raise.
+"""The root of every error raised on purpose, and the errors that any part may raise.
 
-Below it hang the trees of :mod:`spca.errors`, :mod:`gridworld.errors` and :mod:`robot_bridge.errors`.
+The error classes of :mod:`spca.errors`, :mod:`gridworld.errors` and :mod:`robot_bridge.errors` derive from these.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from spca.common.installation import pip_install
 
 
 class SPCAError(Exception):
-    """Root of all trees; ``str(error)`` is one line that names the thing and the fix.
+    """Base class of all errors; ``str(error)`` is one line that names the thing and the fix.
 
     Attributes:
-        exit_code: with which a program ends that ends by it.
-        resumable: once it is mended, a run that it stopped can go on.
+        exit_code: exit code of a program that this error ends.
+        resumable: whether a run that this error stopped can be resumed after the mistake is mended.
     """
 
     exit_code: ClassVar[int] = 2
@@ -28,7 +28,7 @@ class UserError(SPCAError):
 
 
 class UsageError(UserError):
-    """A command line with a word that is no option or command, or with a value that cannot be meant."""
+    """A command line has an unknown option or command, or an invalid value."""
 
 
 class FileError(UserError):
@@ -36,7 +36,7 @@ class FileError(UserError):
 
     Args:
         path: the file.
-        reason: why, and how to mend it where that is not plain.
+        reason: why the file cannot be read, and how to mend it if that is not obvious.
     """
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -53,14 +53,14 @@ class WorkspaceBusyError(UserError):
 
 
 class JobError(UserError):
-    """Results or settings of many jobs that cannot be used, or none of the jobs can be done."""
+    """Results or settings of a set of jobs cannot be used, or no job can be done."""
 
 
 class BudgetReached(SPCAError):
     """A limit on cost, calls or tokens was reached.
 
     Args:
-        words: what was reached.
+        words: which limit was reached.
         flag: the flag that raises the limit.
     """
 
@@ -72,17 +72,17 @@ class BudgetReached(SPCAError):
 
     @property
     def option(self) -> str:
-        """What to add to a command that goes on, with its value in capitals."""
+        """Flag to add to the command that resumes the run; the value that the user has to choose is in capitals."""
         return f"{self.flag} MORE"
 
 
 class UnusableModelError(BudgetReached):
-    """A model has given no usable answer in level after level: asking it further would be paid for nothing.
+    """A model has given no usable answer in several levels in a row, so that further calls would be wasted.
 
     Args:
         words: which model, what it was asked for and how its last answer began.
-        flag: the flag that names another model, "" where none may be named.
-        role: in which it was asked: planner or coder.
+        flag: the flag that chooses another model, "" if the model cannot be changed.
+        role: the role in which the model was asked, planner or coder.
     """
 
     def __init__(self, words: str, flag: str, role: str) -> None:
@@ -91,12 +91,12 @@ class UnusableModelError(BudgetReached):
 
     @property
     def option(self) -> str:
-        """What to add to a command that goes on with another model."""
+        """Flag to add to the command that resumes the run with another model."""
         return f"{self.flag} OTHER" if self.flag else ""
 
 
 def missing_package(error: ImportError, what: str) -> str:
-    """Return in words what a failed import needs, and the command that installs it.
+    """Return one sentence that says which package is missing and which command installs it.
 
     Args:
         what: the part that needs the package.
@@ -111,4 +111,4 @@ def missing_package(error: ImportError, what: str) -> str:
 
 
 _PACKAGES: Final = {"PIL": "pillow", "unified_planning": "unified-planning", "dotenv": "python-dotenv"}
-"""Packages whose modules have other names."""
+"""Module -> package, where the names differ."""

@@ -1,9 +1,7 @@
-"""Files: those that a user named are read with care, ours are written whole, folders are made and locked.
+"""Safe reading of files that a user names, atomic writing, and folders that are made and locked.
 
-Anything may stand under a name that a user gave, or that lies in a folder that a user gave.
-
-A pipe would keep the reader waiting, a device never ends, and a file of gigabytes fills the memory. So only regular
-files of a bounded size are read, and text has to be UTF-8.
+A path that a user gives may lead to anything. A pipe would block the reader, a device never ends, and a file of
+gigabytes fills the memory. Therefore only regular files of a bounded size are read, and text has to be UTF-8.
 """
 
 from __future__ import annotations
@@ -25,9 +23,9 @@ from spca.common.errors import FileError, SettingsError, WorkspaceBusyError
 _LOG: Final = logging.getLogger(__name__)
 
 MAX_BYTES: Final = 16 << 20
-"""Size of a text file that somebody wrote, at most."""
+"""Largest size of a text file written by a user."""
 MAX_RUN_FILE_BYTES: Final = 256 << 20
-"""Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
+"""Largest size of a file of a run; the log of a run of 150 levels has a hundredth of this."""
 _MAX_LOG_BYTES: Final = 1 << 30
 
 _TEMPORARY: Final = re.compile(r"\.[0-9a-f]{16}\.tmp")
@@ -46,10 +44,10 @@ def open_to_read(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
-    """Return what is in a regular file of at most ``limit`` bytes.
+    """Return the contents of a regular file of at most ``limit`` bytes.
 
     Raises:
-        FileError: it is larger, no regular file, or cannot be read.
+        FileError: the file is larger, is not a regular file, or cannot be read.
     """
     with open_to_read(path) as file:
         try:
@@ -63,10 +61,10 @@ def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
 
 
 def read_text(path: Path, limit: int = MAX_BYTES) -> str:
-    """Return the text of such a file without a byte order mark, its lines ended by line feeds.
+    """Return the text of a file; a byte order mark is dropped and all lines end with a line feed.
 
     Raises:
-        FileError: as :func:`read_bytes`, or it is not UTF-8 or holds a NUL.
+        FileError: as for :func:`read_bytes`, or the file is not UTF-8 or holds a NUL.
     """
     try:
         text = read_bytes(path, limit).decode("utf-8-sig")
@@ -90,7 +88,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Replace a file by the whole of ``data``, or leave it as it is, even if others replace it at the same time.
+    """Replace a file by ``data`` as a whole or not at all, even if other processes replace it at the same time.
 
     Raises:
         OSError: the file system refuses, or the file is a folder, a device or a pipe.
@@ -100,14 +98,14 @@ def replace_file(path: Path, data: bytes) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "it is no regular file", str(path))
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")  # as _TEMPORARY has it
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")  # matches _TEMPORARY
     try:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except BaseException:  # no part of a file stays, whatever happened
+    except BaseException:  # also after an interrupt no temporary file stays
         temporary.unlink(missing_ok=True)
         raise
 
@@ -116,7 +114,7 @@ def remove_torn_files(folder: Path, pattern: str = "**/.*.tmp") -> None:
     """Remove the temporary files that a killed process has left in a folder, whose lock the caller holds.
 
     Args:
-        pattern: which files are looked at, as :meth:`pathlib.Path.glob` has it.
+        pattern: files to look at, in the form of :meth:`pathlib.Path.glob`.
     """
     for path in folder.glob(pattern):
         if _TEMPORARY.fullmatch(path.name):
@@ -125,7 +123,7 @@ def remove_torn_files(folder: Path, pattern: str = "**/.*.tmp") -> None:
 
 
 def write_line(path: Path, line: str, how: int = os.O_APPEND) -> None:
-    """Write a line at the end of a file, or as all of it with ``os.O_TRUNC``; a kill tears that line at most.
+    """Append a line to a file, or replace the contents if ``how`` is ``os.O_TRUNC``; a kill can tear only this line.
 
     Raises:
         SettingsError: the file system refuses, or has no room for the whole line.
@@ -140,10 +138,10 @@ def write_line(path: Path, line: str, how: int = os.O_APPEND) -> None:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file, [] if there is no file; a torn last line is cut off.
+    """Return the complete lines of a file, [] if the file does not exist; cut a torn last line off the file.
 
     Raises:
-        FileError: it cannot be read, or the torn line cannot be cut off.
+        FileError: the file cannot be read, or its torn line cannot be cut off.
     """
     if not os.path.lexists(path):
         return []
@@ -159,24 +157,24 @@ def whole_lines(path: Path) -> list[bytes]:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a folder that could not be made or written to, without making it.
+    """Check that a folder can be made and written to; do not make it.
 
     Raises:
-        SettingsError: says why.
+        SettingsError: the folder cannot be used; the message says why.
     """
     with explain_failure(f"cannot use folder {path}"):  # a name or path may be too long
-        there = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
-    if not there.is_dir():
-        raise SettingsError(f"cannot use folder {path}: {there} is not a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise SettingsError(f"cannot write to folder {there}: permission denied")
+        nearest = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
+    if not nearest.is_dir():
+        raise SettingsError(f"cannot use folder {path}: {nearest} is not a folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise SettingsError(f"cannot write to folder {nearest}: permission denied")
 
 
 def make_folder(path: Path) -> None:
-    """Create a folder that can be written to.
+    """Create a folder unless it exists.
 
     Raises:
-        SettingsError: it cannot.
+        SettingsError: the folder cannot be created or written to.
     """
     check_folder(path)
     with explain_failure(f"cannot create folder {path}"):
@@ -185,7 +183,7 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def lock_folder(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
-    """Hold the lock file ``name`` of a folder; released by the kernel when the process dies.
+    """Hold the lock file ``name`` of a folder until the block ends; the kernel releases it when the process dies.
 
     Raises:
         WorkspaceBusyError: another process holds it.
@@ -205,7 +203,7 @@ def lock_folder(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
 
 @contextmanager
 def explain_failure(action: str) -> Iterator[None]:
-    """Raise SettingsError that begins with ``action`` where the file system refuses what the block does."""
+    """Turn an error of the file system within the block into a SettingsError that begins with ``action``."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 LAST_FRAME_S: Final = 2.0
-"""How much longer the last frame of an animation stays, in seconds."""
+"""Extra seconds for which the last frame of an animation stays."""
 _PALETTE_SIZE: Final = 256
 _MIN_FRAME_MS: Final = 20
-"""Programs that show GIFs take shorter frames for ten times as long."""
+"""Viewers show a frame with a shorter duration ten times too long."""
 _MAX_FRAME_MS: Final = 655_350
 
 
@@ -24,8 +24,8 @@ def png(image: NDArray[np.uint8], *, optimize: bool = False, palette: bool = Fal
     """Return a picture, shape (height, width, 3 or 4), RGB or RGBA, as PNG.
 
     Args:
-        palette: reduce it to 256 colours, which drawings of few colours do not show and which takes a third of the
-            room.
+        palette: reduce the picture to 256 colours. The file is a third as large; drawings of few colours look the
+            same.
 
     Raises:
         ImportError: Pillow is missing.
@@ -43,13 +43,13 @@ def png(image: NDArray[np.uint8], *, optimize: bool = False, palette: bool = Fal
 def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
     """Return RGB pictures of one size as an animation that repeats; the last one stays ``LAST_FRAME_S`` longer.
 
-    All share one palette: the colours themselves where there are at most 256, else the most frequent ones that are
-    far enough from each other, so that areas keep their exact colours. Pictures that are equal and follow one another
-    stay for 655 s at most, which is what the format can hold.
+    All pictures share one palette. With more than 256 colours it holds the most frequent ones that are far enough from
+    each other, so that areas keep their exact colours. Equal pictures in a row stay for 655 s at most, the limit of the
+    format.
 
     Args:
         images: shape (height, width, 3); at least one.
-        seconds_per_frame: up to 653; less than 0.02, which is the least that programs show, counts as 0.02.
+        seconds_per_frame: at most 653; values below 0.02, the shortest that viewers show, count as 0.02.
 
     Raises:
         ImportError: Pillow is missing.
@@ -80,10 +80,11 @@ def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
 
 
 def mp4(images: Iterable[NDArray[np.uint8]], size: tuple[int, int], frames_per_second: float) -> bytes:
-    """Return RGB pictures of ``size`` (width and height, even) as H.264 video; the last one stays longer as in a GIF.
+    """Return RGB pictures as H.264 video; the last one stays ``LAST_FRAME_S`` longer.
 
     Args:
         images: shape (height, width, 3); at least one.
+        size: width and height in pixels, both even.
 
     Raises:
         ImportError: PyAV is missing.
@@ -108,7 +109,10 @@ def _repeat_last(images: Iterable[NDArray[np.uint8]], times: int) -> Iterator[ND
 
 
 def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
-    """Milliseconds of each frame; Pillow adds up those of equal ones, and fails if the sum is too long."""
+    """Return the duration of each frame in milliseconds.
+
+    Pillow merges equal frames in a row and fails if the sum of their durations exceeds the limit of the format.
+    """
     durations: list[int] = []
     before = None
     left = 0
@@ -123,7 +127,7 @@ def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
 
 
 class PaletteFrames:
-    """Pictures of one size, held in little memory, and the colours that they use."""
+    """Pictures of one size, compressed in memory, with a count of their colours."""
 
     def __init__(self) -> None:
         # Zeros that are never written take no memory.
@@ -152,9 +156,10 @@ class PaletteFrames:
         self._shape = numbers.shape
 
     def palette(self) -> NDArray[np.uint8]:
-        """Return at most 256 of the colours, shape (n, 3): all, or such that none is far from a chosen one.
+        """Return at most 256 of the colours, RGB, shape (n, 3); every colour is near a chosen one.
 
-        The most frequent ones go first, so that areas keep their exact colours and edges give way.
+        Colours are chosen by frequency, so that areas keep their exact colours. A colour near a chosen one is skipped;
+        the distance that counts as near grows until 256 colours suffice.
         """
         used = self._colours[1:]
         ordered = _channels(used[np.lexsort((used, -self._counts[1:]))])
@@ -170,7 +175,7 @@ class PaletteFrames:
             distance += 4
 
     def iterate_indices(self, palette: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
-        """Yield the pictures as indices of the nearest colours of a palette, shape (height, width)."""
+        """Yield each picture as indices into ``palette`` of the nearest colours, shape (height, width)."""
         known = palette.astype(np.int64)
         nearest = [np.abs(known - colour).sum(axis=1).argmin() for colour in _channels(self._colours)]
         entries = np.array(nearest, dtype=np.uint8)
@@ -180,5 +185,5 @@ class PaletteFrames:
 
 
 def _channels(colours: NDArray[Any]) -> NDArray[np.int64]:
-    """Return red, green and blue of 0xRRGGBB, shape (n, 3)."""
+    """Split colours 0xRRGGBB, shape (n,), into red, green and blue, shape (n, 3)."""
     return np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Where the program lies: in a checkout, or installed from a wheel."""
+"""Folders of the program, in a checkout or installed from a wheel."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ APPLICATIONS: Final = _SPCA / "_apps"
 
 
 def applications() -> Path:
-    """The folder of ``main.py``, ``run_eval.py``, the initial ``agent.py`` and the curriculum."""
+    """Return the folder of ``main.py``, ``run_eval.py``, the initial ``agent.py`` and the curriculum."""
     return APPLICATIONS if APPLICATIONS.is_dir() else _SPCA.parent
 
 
 def application(name: str) -> Any:
-    """Import one of the applications, such as ``main``; from now on this process finds them, before all others."""
+    """Import one of the applications, such as ``main``; put their folder first in the import path of this process."""
     folder = str(applications())
-    if folder not in sys.path[:1]:  # further back, others could stand in for them
+    if folder not in sys.path[:1]:  # elsewhere another module of the same name could be found first
         sys.path.insert(0, folder)
     return import_module(name)
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationFunction:
-    """A function of an application, for a process that does not find applications yet, such as an actor of Ray."""
+    """A function of an application, callable in a process that cannot import applications (an actor of Ray)."""
 
     module: str
     function: str
@@ -43,7 +43,7 @@ class ApplicationFunction:
 
 
 def home(root: Path, cwd: Path) -> Path:
-    """The folder in which workspace and runs lie by default: the checkout, or ``cwd`` where the program is installed.
+    """Return the default folder of workspace and runs: the checkout, or ``cwd`` if the program is installed.
 
     Args:
         root: the folder of the applications.
@@ -52,17 +52,17 @@ def home(root: Path, cwd: Path) -> Path:
 
 
 def find_runs(folder: str | None) -> Path:
-    """Return where runs lie: a folder that a user names, or the default one."""
+    """Return the folder of the runs: ``folder`` if the user names one, else the default."""
     return Path.cwd() / (folder or home(applications(), Path.cwd()) / "runs")
 
 
 def where_runs_lie(runs: Path) -> str:
-    """Return `` --runs DIR`` for a command about something in this folder, "" where it is the default one."""
+    """Return the flag `` --runs DIR`` for a command about this folder, "" if it is the default folder."""
     return "" if runs == home(applications(), Path.cwd()) / "runs" else f" --runs {shlex.quote(str(runs))}"
 
 
 def how_to_get(extra: str) -> str:
-    """The command that installs what an extra needs."""
+    """Return the command that installs the packages of an extra."""
     if APPLICATIONS.is_dir():
         return pip_install(f"sense-plan-code-act[{extra}]")
     lock = f"requirements/{extra}.txt"
@@ -70,5 +70,5 @@ def how_to_get(extra: str) -> str:
 
 
 def pip_install(*arguments: str) -> str:
-    """The command that installs into the environment of this process: another one's ``pip`` may come first."""
+    """Return a command that installs packages for this process's Python; ``pip`` alone may belong to another Python."""
     return shlex.join([sys.executable or "python", "-m", "pip", "install", *arguments])

@@ -1,4 +1,4 @@
-"""Signals that end a program do what Ctrl-C does: what is finished is kept, and the user learns how to go on."""
+"""Signals that end a program act like Ctrl-C: finished work is kept, and the user learns how to resume."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ TERMINATION_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 def accepts_signal(number: signal.Signals) -> bool:
-    """Return whether a handler of ours may be set: ``nohup`` ignores SIGHUP, and a host's handler is unknown to us."""
+    """Return whether a handler may be set for a signal.
+
+    It may not if the signal is ignored (``nohup`` ignores SIGHUP), or if code outside of Python handles it.
+    """
     return signal.getsignal(number) not in (signal.SIG_IGN, None)
 
 
 @contextmanager
 def interrupt_on_termination() -> Iterator[None]:
-    """Raise KeyboardInterrupt in the main thread on SIGTERM and SIGHUP until the block ends; elsewhere do nothing."""
+    """Raise KeyboardInterrupt on SIGTERM and SIGHUP until the block ends; do nothing outside of the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

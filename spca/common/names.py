@@ -1,4 +1,4 @@
-"""Names that a user may have meant."""
+"""Suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from difflib import get_close_matches
 
 
 def find_nearest(name: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """Return up to ``count`` of ``names`` that are spelled like ``name``, the nearest first, case ignored."""
+    """Return up to ``count`` of ``names`` whose spelling is similar to ``name``, the nearest first; ignore case."""
     by_folded = {candidate.casefold(): candidate for candidate in names}
     return tuple(by_folded[folded] for folded in get_close_matches(name.casefold(), by_folded, count))

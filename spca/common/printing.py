@@ -1,6 +1,6 @@
-"""Lines and tables for people: on a terminal as wide as that, in a file as wide as they need to be.
+"""Lines and tables for people, wrapped to the width of a terminal, unwrapped in a file.
 
-Nothing in a text is markup, and nothing in it controls the terminal.
+Texts are never interpreted as markup and cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from rich.text import Text
 from spca.common.text import one_line
 
 _UNLIMITED: Final = 100_000_000
-"""Columns of a file."""
+"""Width of a file in columns."""
 
 
 class _Output(Console):
-    """A console whose user handles that nobody reads it any more."""
+    """A console that raises BrokenPipeError, which its user handles; rich itself would exit."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
 def open_console(file: IO[str] | None = None) -> Console:
-    """Return standard output, or ``file``, for people."""
+    """Return a console that prints to ``file``, standard output by default."""
     console = _Output(file=file, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = _UNLIMITED
@@ -35,12 +35,12 @@ def open_console(file: IO[str] | None = None) -> Console:
 
 
 def make_text(value: object, style: str = "") -> Text:
-    """Return a value as one line that is shown as it is."""
+    """Return a value as one line of text without markup."""
     return Text(one_line(str(value)), style)
 
 
 def print_line(console: Console, text: str, style: str = "", indent: int = 0) -> None:
-    """Print a text, unless it is empty: one line in a file; on a terminal it is wrapped, but no word is broken."""
+    """Print a text unless it is empty; on a terminal wrap it between words, in a file print one line."""
     if not text:
         return
     line = make_text(text, style)
@@ -55,8 +55,8 @@ def make_table(*heads: str, left: int = 1) -> Table:
     """Return an empty table.
 
     Args:
-        heads: of its columns.
-        left: how many of them hold words; the others hold numbers and stand on the right.
+        heads: headings of the columns.
+        left: how many columns, from the first, hold words; the others hold numbers and are aligned to the right.
     """
     table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
     for head in heads[:left]:
@@ -69,11 +69,11 @@ def make_table(*heads: str, left: int = 1) -> Table:
 def print_table(
     console: Console, rows: Sequence[Mapping[str, object]], *, left: int = 1, has_total: bool = False
 ) -> None:
-    """Print a table, unless it is empty; columns that do not fit follow below, after the first ones again.
+    """Print a table unless it is empty; print columns that do not fit below, in a second table.
 
     Args:
-        rows: cells by the heads of their columns; those of the first row are the columns.
-        left: how many of them hold words and stand in each part.
+        rows: cells by the headings of their columns; the keys of the first row are the columns.
+        left: how many columns, from the first, hold words; they are repeated in each table.
         has_total: the last row is the sum of the others.
     """
     columns = [[make_text(head), *(make_cell(row[head]) for row in rows)] for head in rows[0]] if rows else []
@@ -87,7 +87,7 @@ def print_table(
 
 
 def make_cell(value: object) -> Text:
-    """Return a value as the cell of a table: ``1,249``, and "-" for None."""
+    """Return a value as a table cell, such as ``1,249``, or "-" for None."""
     if isinstance(value, Text):
         return value
     words = f"{value:,}" if isinstance(value, int) else value
@@ -95,7 +95,7 @@ def make_cell(value: object) -> Text:
 
 
 def _split_columns(columns: Sequence[Sequence[Text]], left: int, width: int) -> Iterator[list[Sequence[Text]]]:
-    """Yield the columns in parts of at most this width, each after the columns of words."""
+    """Yield the columns in parts of at most ``width`` characters; each part begins with the columns of words."""
     part = list(columns[:left])
     for column in columns[left:]:
         if len(part) > left and _measure([*part, column]) > width:

@@ -1,4 +1,4 @@
-"""Keys taken out of texts: what a server or a library says may repeat the key that was sent."""
+"""Removal of keys from texts: messages of servers and libraries may repeat the key that was sent."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 HIDDEN: Final = "[hidden]"
-"""What stands where a key was."""
+"""Replacement for a key."""
 
 _MIN_SECRET: Final = 8
 _SECRET_NAMES: Final = ("_API_KEY", "_TOKEN", "_SECRET")
-_TAKEN: Final[set[str]] = set()
-"""Variables that this process has taken a key from; users choose their names."""
+_KEY_VARIABLES: Final[set[str]] = set()
+"""Variables from which this process has read a key; users may choose their names."""
 _USERINFO: Final = re.compile(r"(?<=://)[^/\s?#]+(?=@)")
 _KEY_SHAPES: Final = re.compile(
     r"(?:(?<=Bearer )|(?<=[?&]key=))[^\s&\"']+"
@@ -23,30 +23,30 @@ _KEY_SHAPES: Final = re.compile(
 
 
 def hide(variable: str) -> None:
-    """Take the value of a variable out of all texts from now on, whatever its name is."""
-    _TAKEN.add(variable)
+    """Treat the value of a variable as a key from now on, whatever its name is."""
+    _KEY_VARIABLES.add(variable)
 
 
 def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
-    """Return a text without keys: values of variables that hold one, user names in addresses, and what looks like one.
+    """Return a text without keys, user names in addresses, and words that have the shape of a key.
 
     Args:
         text: any text.
-        environment: variables to look in; those of this process when None.
+        environment: variables that may hold keys; None for the environment of this process.
     """
     return _KEY_SHAPES.sub(HIDDEN, _USERINFO.sub(HIDDEN, redact_keys(text, environment)))
 
 
 def redact_keys(text: str, environment: Mapping[str, str] | None = None) -> str:
-    """Return a text without the values of variables that hold a key, and otherwise as it is: answers are code.
+    """Return a text without the values of variables that hold a key; change nothing else, because answers are code.
 
-    Values shorter than 8 characters are words, not keys.
+    Values shorter than 8 characters are not taken for keys.
     """
     variables = os.environ if environment is None else environment
     values: set[str] = set()
     for name, value in variables.items():
         key = value.strip()
-        holds_key = name in _TAKEN or name.upper().endswith(_SECRET_NAMES)
+        holds_key = name in _KEY_VARIABLES or name.upper().endswith(_SECRET_NAMES)
         if holds_key and len(key) >= _MIN_SECRET:
             values.add(key)
 
@@ -56,7 +56,7 @@ def redact_keys(text: str, environment: Mapping[str, str] | None = None) -> str:
 
 
 def error_chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it came from; ``raise ... from None`` hides a context but keeps it."""
+    """Yield an error and its causes; a context that ``raise ... from None`` has hidden is included."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -65,7 +65,7 @@ def error_chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def redact_error(error: BaseException) -> None:
-    """Take keys out of the texts of a library's error and of its causes, which a traceback shows."""
+    """Remove keys from the texts of a library's error and of its causes: a traceback shows them."""
     for link in error_chain(error):
         link.args = tuple(redact(each) if isinstance(each, str) else each for each in link.args)
         texts = {name: value for name, value in vars(link).items() if isinstance(value, str)}

@@ -1,4 +1,4 @@
-"""Which source makes a result: its git commit, whether files were edited since, and a hash of the product."""
+"""The source that made a result: its git commit, whether tracked files were edited, and a hash of the product."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 from spca.common.installation import APPLICATIONS, PACKAGES
 
 CONTINUATIONS: Final = "continued_with"
-"""Field of a record: the states of the source that its work went on with, where they were others."""
+"""Field of a record: further states of the source with which the work was continued."""
 _PRODUCT_PACKAGES: Final = ("spca", "gridworld", "explorer", "robot_bridge")
 _PRODUCT_APPLICATIONS: Final = (
     "main.py",
@@ -39,9 +39,9 @@ class SourceState:
     """The source of this program as it is now.
 
     Attributes:
-        git_commit: of the checkout, or of the repository that was installed; None if it is not known.
+        git_commit: commit of the checkout or of the installed repository; None if it is not known.
         git_dirty: whether tracked files differ from the commit; None outside of a checkout.
-        product: hash of all files that decide behaviour; a checkout and a wheel built of it have the same.
+        product: hash of all files that decide behaviour, equal for a checkout and the wheel built from it.
     """
 
     git_commit: str | None
@@ -49,7 +49,7 @@ class SourceState:
     product: str
 
     def to_dict(self, **hashes: str | None) -> dict[str, Any]:
-        """Return the state as files of results hold it; ``hashes`` are further ones, by what they are of."""
+        """Return the state as JSON-compatible data; ``hashes`` are added to its hashes."""
         return {
             "git_commit": self.git_commit,
             "git_dirty": self.git_dirty,
@@ -58,7 +58,7 @@ class SourceState:
 
 
 def read_source_state(root: Path) -> SourceState:
-    """Return the state of the source; this takes some 15 ms.
+    """Return the state of the source; it takes about 15 ms.
 
     Args:
         root: folder of the applications.
@@ -68,10 +68,10 @@ def read_source_state(root: Path) -> SourceState:
 
 
 def describe_changed_source(record: Mapping[str, Any], now: SourceState) -> dict[str, Any]:
-    """Return what to add to a record of results that were begun with another source than they are finished with.
+    """Return a field to add to a record if the source has changed since the work was begun, else {}.
 
     Args:
-        record: holds what :meth:`SourceState.to_dict` returned at the beginning.
+        record: holds the fields of :meth:`SourceState.to_dict` from the beginning of the work.
     """
     source = now.to_dict()
     if all(record.get(name) == value for name, value in source.items()):
@@ -80,7 +80,7 @@ def describe_changed_source(record: Mapping[str, Any], now: SourceState) -> dict
 
 
 def hash_texts(*texts: str) -> str:
-    """Return the SHA-256 of texts in this order; where one ends and the next begins counts."""
+    """Return a SHA-256 of texts; their order and the boundaries between them count."""
     digest = hashlib.sha256()
     for text in texts:
         digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
@@ -88,7 +88,7 @@ def hash_texts(*texts: str) -> str:
 
 
 def _hash_product(root: Path, packages: Path) -> str:
-    """Return one hash of names and contents.
+    """Return one hash of the names and contents of all files of the product.
 
     Args:
         packages: the folder in which the packages lie.
@@ -101,7 +101,7 @@ def _hash_product(root: Path, packages: Path) -> str:
 
 
 def _product_files(root: Path, packages: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the name of each file, the same in a checkout and in a wheel, and where it lies."""
+    """Yield name and path of each file; names are the same in a checkout and in a wheel."""
     for name in _PRODUCT_APPLICATIONS:
         if (root / name).is_file():
             yield name, root / name
@@ -110,17 +110,17 @@ def _product_files(root: Path, packages: Path) -> Iterator[tuple[str, Path]]:
             subfolders[:] = [name for name in subfolders if name not in _OUTSIDE_PRODUCT]
             for name in files:
                 path = Path(folder, name)
-                if name.endswith(_PRODUCT_SUFFIXES) and path.is_file():  # editors leave dead links
+                if name.endswith(_PRODUCT_SUFFIXES) and path.is_file():  # an editor's lock is a dead link
                     yield path.relative_to(packages).as_posix(), path
 
 
 def _git_state(root: Path) -> tuple[str | None, bool | None]:
-    """Return commit and whether tracked files were edited since, as far as git or the installer knows them."""
+    """Return the commit and whether tracked files were edited since; None for what git or the installer cannot tell."""
     if root == APPLICATIONS:
         return _read_installed_commit(), None
     if not (root / ".git").exists():
         return None, None
-    # One call for both. Untracked files do not count: runs and notes lie in a checkout, too.
+    # One call answers both. Untracked files do not count: runs and notes lie in a checkout, too.
     status = ("status", "--porcelain=v2", "--branch", "--untracked-files=no")
     command = ["git", "-C", str(root), "--no-optional-locks", *status]
     try:
@@ -135,7 +135,7 @@ def _git_state(root: Path) -> tuple[str | None, bool | None]:
 
 
 def _read_installed_commit() -> str | None:
-    """Return what the installer has recorded (PEP 610)."""
+    """Return the commit that the installer has recorded (PEP 610), or None."""
     try:
         recorded = metadata.distribution("sense-plan-code-act").read_text("direct_url.json")
         commit: str | None = json.loads(recorded or "{}").get("vcs_info", {}).get("commit_id")

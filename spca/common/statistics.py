@@ -1,8 +1,8 @@
 """Shares and ratios with confidence intervals at 95 % (pure).
 
-Intervals of a share are Wilson's (E. B. Wilson, JASA 22, 1927). Those of a ratio of sums over clusters are percentiles
-of a bootstrap that draws whole clusters (A. C. Davison and D. V. Hinkley, Bootstrap Methods and their Application,
-1997, 3.8): episodes of one environment resemble each other, so that they count together.
+A share has Wilson's interval (E. B. Wilson, JASA 22, 1927). A ratio of sums over clusters has the percentile interval
+of a cluster bootstrap (A. C. Davison and D. V. Hinkley, Bootstrap Methods and their Application, 1997, 3.8). Whole
+clusters are drawn because episodes of one environment resemble each other.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Final
 _Z: Final = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 RESAMPLES: Final = 10_000
-"""Bootstrap samples; the ends of an interval then vary by about a hundredth of its width."""
+"""Number of bootstrap samples; the bounds of an interval then vary by about a hundredth of its width."""
 _AT_ONCE: Final = 100_000
-"""Clusters that are drawn at once, many times as fast as sample by sample."""
+"""Clusters drawn in one call, which is many times as fast as one call per sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Rate:
         low = (middle - half) / (1 + weight)
         high = (middle + half) / (1 + weight)
 
-        # Rounding may miss the ends, which are exact for none and for all.
+        # For no success and for all successes one bound is exact; rounding may miss it.
         if self.good == 0:
             low = 0.0
         if self.good >= self.total:
@@ -76,10 +76,10 @@ class Estimate:
 
 
 def ratio_of_sums(clusters: Sequence[tuple[float, float]], seed: int = 0) -> Estimate | None:
-    """Return the sum of the first numbers over that of the second ones, with its clustered bootstrap interval.
+    """Return the sum of numerators divided by the sum of denominators, with a cluster bootstrap interval.
 
     The same clusters in the same order always give the same interval. If all clusters have the same ratio, such as 1,
-    the interval has no width, which does not mean certainty.
+    the interval has no width; this does not mean certainty.
 
     Args:
         clusters: numerator and denominator of each cluster.
@@ -100,7 +100,7 @@ def ratio_of_sums(clusters: Sequence[tuple[float, float]], seed: int = 0) -> Est
     while missing := RESAMPLES - len(ratios):
         size = (min(at_once, missing), len(pairs))
         drawn = pairs[rng.integers(len(pairs), size=size)].sum(axis=1)
-        drawn = drawn[drawn[:, 1] > 0]  # a sample of empty clusters says nothing
+        drawn = drawn[drawn[:, 1] > 0]  # a sample with a denominator of 0 has no ratio
         ratios = np.concatenate((ratios, drawn[:, 0] / drawn[:, 1]))
     low, high = np.percentile(ratios, (2.5, 97.5))
     return Estimate(float(above / below), float(low), float(high))

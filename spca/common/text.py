@@ -1,7 +1,7 @@
-"""Text of models, maps and files as people may read it: what nobody can see is spelled out (pure).
+"""Safe display of texts from models, maps and files: invisible characters are spelled out (pure).
 
-Characters that control a terminal, change the direction of writing, part lines or show nothing would let such a text
-pass for ours, and let code read otherwise than it runs.
+Characters that control a terminal, reverse the direction of writing, break lines or show nothing could make such a text
+look like output of this program. They could also make code look different from what it does.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _FILLERS: Final = re.compile(
 )
 """Invisible characters, except the selectors of text and emoji style."""
 _FOLDERS: Final = re.compile(r"(?:(?<![\w:/.<~-])|(?<=(?<!:)/))/(?:[^\s/:,;'\"]+/)*(?=[\w.~])")
-"""Where an absolute path begins, up to its last name; ``replay//home/me/run`` has one too."""
+"""The folders of an absolute path, up to its last name, also in ``replay//home/me/run``."""
 
 
 class _Spelling(dict[int, int | str]):
-    """What ``str.translate`` asks: how a character is spelled, by its code."""
+    """A table for ``str.translate``: code of a character -> its spelling."""
 
     def __init__(self, spell: Callable[[int], str]) -> None:
         super().__init__((code, code) for code in (*b"\n\t", *range(0x20, 0x7F)))
@@ -61,26 +61,29 @@ def visible(text: str) -> str:
     """Return a text without characters that control a terminal, change the direction of writing or show nothing.
 
     Control characters become their pictures (``␛``), others their code (``⟨U+202E⟩``); line feeds and tabs stay,
-    and a carriage return before a line feed goes. What comes out stays as it is when it is given again.
+    and a carriage return before a line feed is removed. Applying the function twice changes nothing more.
     """
-    if text.isascii() and text.isprintable():  # most are, and this is a lot faster
+    if text.isascii() and text.isprintable():  # the usual case, and a lot faster
         return text
     return text.replace("\r\n", "\n").translate(_SHOWN)
 
 
 def one_line(text: str) -> str:
-    """Return a text as :func:`visible` makes it, its line feeds and tabs spaces: it cannot pass for more lines."""
+    """Return :func:`visible` text with spaces in place of line feeds and tabs, so that it stays one line."""
     return visible(text).replace("\n", " ").replace("\t", " ")
 
 
 def beginning(text: str, length: int) -> str:
-    """Return the first characters of a text in one line, its blanks single; "…" stands for what is left out."""
+    """Return the first ``length`` characters of a text in one line; spaces are single, and a cut text ends in "…"."""
     words = one_line(" ".join(text[: 10 * length].split()))
     return words if len(words) <= length else f"{words[: length - 1]}…"
 
 
 def fold_words(start: str, words: str, width: int = 80) -> list[str]:
-    """Return lines that begin below the end of ``start``; names and addresses stay whole, to be copied."""
+    """Return ``start`` and ``words`` wrapped; further lines are indented to the end of ``start``.
+
+    Names and addresses are not broken, so that a user can copy them.
+    """
     return wrap(
         words,
         width,
@@ -92,7 +95,7 @@ def fold_words(start: str, words: str, width: int = 80) -> list[str]:
 
 
 def strip_folders(text: str) -> str:
-    """Return a text in which of absolute paths only the last name is left, addresses of servers apart."""
+    """Return a text in which absolute paths are shortened to their last name; addresses of servers stay."""
     return _FOLDERS.sub("", text)
 
 
@@ -112,16 +115,16 @@ def clock(seconds: float) -> str:
 
 
 def escape_json(text: str) -> str:
-    """Return JSON in which such characters are escapes: it says the same."""
+    """Return JSON with invisible characters escaped; it holds the same data."""
     if text.isascii() and "\x7f" not in text:  # JSON has escaped the others
         return text
     return text.translate(_JSON)
 
 
 def escape_code(text: str) -> str:
-    """Return Python source in which such characters are escapes and all lines end with a line feed.
+    """Return Python source with invisible characters escaped; all lines end with a line feed.
 
-    An escape is the same character in a string that is not raw, harmless in a comment, and an error anywhere else.
+    In a string that is not raw an escape is the same character, in a comment it is harmless, elsewhere a syntax error.
     NUL and halves of surrogate pairs stay: Python's parser refuses them.
     """
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_PYTHON)

@@ -53,6 +53,10 @@ def _iterate_required(condition: FNode) -> Iterator[str]:
 
 
 def _explain(goal: str, task: Problem, blocked: dict[str, set[str]]) -> str:
+    """Return why the goal predicate cannot become true.
+
+    ``blocked`` holds the missing predicates of each action that can never apply.
+    """
     stuck = [action for action in task.actions if action.name in blocked]
     makers = [action.name for action in stuck if goal in _changed_predicates(action)]
     if not makers:

@@ -103,6 +103,7 @@ class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Un
         return bool(problem_kind <= GroundingPlanner.supported_kind())
 
     def _solve(self, problem: Problem, *_options: Any, **_others: Any) -> PlanGenerationResult:
+        """Ground the problem, solve the grounded problem with pyperplan, and return the plan's original actions."""
         grounder = _Grounder(problem)
         goals = grounder.goals()
         if not all(goals):  # an empty conjunction: the goal always holds
@@ -111,7 +112,8 @@ class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Un
         if not goals:
             return PlanGenerationResult(PlanGenerationResultStatus.UNSOLVABLE_PROVEN, None, self.name)
         task, instances = grounder.task(goals)
-        is_small = len(instances) <= SMALL[0] and len(task.goals) <= SMALL[1]
+        max_operators, max_goals = SMALL
+        is_small = len(instances) <= max_operators and len(task.goals) <= max_goals
         search = {"search": "astar", "heuristic": "hmax"} if is_small else {}
         with problem.environment.factory.OneshotPlanner(name="pyperplan", params=search) as planner:
             planner.skip_checks = True  # the grounded task has only what pyperplan supports

@@ -203,6 +203,7 @@ def _find_unsupported(task: Problem, engines: Iterable[str]) -> str:
 
 
 def _solve(task: Problem, engine: str) -> Mapping[str, object]:
+    """Let an engine solve the problem; return the final report of :func:`attempt`."""
     try:
         with _factory().OneshotPlanner(name=engine) as planner:
             answer = planner.solve(task)

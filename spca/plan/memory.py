@@ -43,6 +43,7 @@ class SolvedTexts:
 
 
 def _key(domain: str, problem: str) -> bytes:
+    """Return a hash of the words of both texts; of the exact text if its words are ambiguous or too many."""
     digest = hashlib.sha256()
     for text in (domain, problem):
         plain = words(text) if len(text) <= MAX_CHARS else None

@@ -170,7 +170,7 @@ def parse_plan(text: str) -> tuple[PlanStep, ...]:
         if step is None:
             unread = body[position + 1 :][:80]
             raise PlanTextError(f"cannot read step {len(steps) + 1} of the plan: {unread!r}")
-        steps.append(PlanStep(step[1], _arguments(step[2])))
+        steps.append(PlanStep(step[1], _split_arguments(step[2])))
 
         position = step.end()
         if body[position : position + 1] not in ("", ","):
@@ -184,7 +184,8 @@ def shape_fault(text: str) -> str | None:
     if len(text) > MAX_CHARS:
         return f"it has {len(text)} characters; at most {MAX_CHARS} are read"
     opened: list[_Token] = []
-    # A section inside another section shows where a parenthesis is probably missing.
+    # A section (such as :action) within another section: there a parenthesis is probably missing. opened[0] is the
+    # whole text, opened[1] the outer section.
     suspect: str | None = None
     tokens = _tokens(text)
     for token, following in zip_longest(tokens, tokens[1:], fillvalue=_Token("", len(text))):
@@ -245,7 +246,7 @@ def _line(text: str, token: _Token) -> int:
 def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token]) -> str:
     """Add the name of an ``(:action ...)`` form to ``names``; return its Python spelling."""
     written = form[2].text if len(form) > _HEAD_TOKENS else ")"
-    if written in "()" or written.startswith(":"):
+    if written in "()" or written.startswith(":"):  # a parenthesis or keyword instead of a name
         raise PlanTextError(f"the (:action ...) on line {_line(domain, form[0])} has no name")
     name = python_name(written)
     _check_action_name(name)
@@ -327,7 +328,8 @@ def _require_known(names: Container[str], name: str, kind: str) -> str:
     return python
 
 
-def _arguments(text: str) -> tuple[str, ...]:
+def _split_arguments(text: str) -> tuple[str, ...]:
+    """Split the arguments of a step in the text of a plan; raise if one is empty."""
     if not text.strip():
         return ()
     args = tuple(arg.strip() for arg in text.split(","))

@@ -186,6 +186,7 @@ def _predicate(form: list[_Form]) -> list[Any]:
 
 
 def _action(form: list[_Form]) -> Mapping[str, Any]:
+    """Return an action as the reader's mapping; its parts must stand in the usual order."""
     match form:
         case [":action", str(name), ":parameters", list(parameters), *rest]:
             action: dict[str, Any] = {

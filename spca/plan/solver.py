@@ -111,9 +111,9 @@ class Solver:
                 return SolveResult(SolveStatus.PARSE_ERROR, message=f"{which}: {fault}")
         with self._lock:
             try:
-                found = self._solve(domain, problem, min(seconds, self._time_limit))
-                self._solved.keep(domain, problem, found)
-                return found
+                result = self._solve(domain, problem, min(seconds, self._time_limit))
+                self._solved.keep(domain, problem, result)
+                return result
             except BaseException:  # boundary: an interrupt must not leave an incomplete exchange of messages behind
                 self._drop()
                 raise

@@ -153,6 +153,7 @@ def _list_children() -> list[int]:
 
 
 def _fork() -> _Child:
+    """Fork a child that waits for the request of its attempt."""
     ours, theirs = Pipe()
     pid = os.fork()
     if pid == 0:

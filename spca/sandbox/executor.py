@@ -154,6 +154,7 @@ class SandboxExecutor:
         self.close()
 
     def _get_zygote(self) -> Zygote:
+        """Return the running zygote; start a new one if there is none or it has ended. The caller holds the lock."""
         if self._zygote is not None and not self._zygote.usable():
             _LOG.info("the sandbox's process %d cannot be used any more: another one is started", self._zygote.pid)
             self._zygote.close()

@@ -82,7 +82,8 @@ def draw(grid: Grid, direction: str | None = None) -> list[str]:
 
 
 def legend(rows: Iterable[str], grid: Grid = ()) -> str:
-    """Explain the symbols that occur in a drawn map, in the words of its ``grid``, but not the agent's arrows."""
+    """Return the meanings of the symbols in a drawn map, in the words of its ``grid``; the agent's arrows are left out.
+    """
     kinds: dict[str, str] = {}  # from the true word of a kind to that of the grid
     for row in grid:
         for cell in row:
@@ -99,9 +100,10 @@ def legend(rows: Iterable[str], grid: Grid = ()) -> str:
 
 
 def end_state(grid: Grid, direction: str | None = None, inventory: str | None = None) -> list[str]:
-    """Return lines of a report: pose and hand where ``direction`` is given, what is where with its colour, the map.
+    """Return the lines of a report on the end of an attempt: pose and inventory, known objects, legend, map.
 
-    Rows and columns are those of the drawn map, counted from 0.
+    Without ``direction`` the line of pose and inventory is left out. Rows and columns of objects are those of the drawn
+    map, counted from 0.
     """
     seen = crop_map(grid)
     rows = draw(seen, direction)
@@ -116,7 +118,7 @@ def end_state(grid: Grid, direction: str | None = None, inventory: str | None = 
 
 
 def list_known_objects(grid: Grid) -> dict[str, list[list[int]]]:
-    """Find doors, keys, balls, boxes, goals and the like on the map: by name, the [row, column] of all called so."""
+    """Return the [row, column] of each object on the map (doors, keys, goals ...) by its name."""
     found: dict[str, list[list[int]]] = {}
     for r, row in enumerate(grid):
         for c, word in enumerate(row):
@@ -126,7 +128,10 @@ def list_known_objects(grid: Grid) -> dict[str, list[list[int]]]:
 
 
 def planner_state(snapshot: Snapshot) -> dict[str, Any]:
-    """Return what a planner is shown of a snapshot; rows and columns are those of the drawn map, counted from 0."""
+    """Return what a planner is shown of a snapshot.
+
+    Rows and columns of objects are those of the drawn map, counted from 0.
+    """
     grid = crop_map(snapshot.visible_grid)
     rows = draw(grid, snapshot.direction)
     return {
@@ -143,10 +148,10 @@ def planner_state(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def agent_state(snapshot: Snapshot, skill: str = "", names: Iterable[str] = ()) -> dict[str, Any]:
-    """Return what a coder is shown of a snapshot: the skill that a level teaches in place of its mission.
+    """Return what a coder is shown of a snapshot: the skill that a level teaches, in place of its mission.
 
-    Methods must not depend on a mission, but their writer has to know what kind of world they meet, and what the
-    mission calls the objects of the plan, whose ``names`` the methods get.
+    Methods must not depend on a mission. The coder still has to know what the mission calls the objects of the plan,
+    because the methods get these objects by their ``names``.
     """
     words = mission_words(snapshot.mission, names)
     state = {"skill": skill, **({"mission_words": words} if words else {}), **planner_state(snapshot)}
@@ -163,7 +168,7 @@ def format_data(value: object) -> str:
 def format_state(state: Mapping[str, Any]) -> str:
     """Return JSON like :func:`format_data`, with the rows of the ``map`` below each other.
 
-    In them ``<`` is the agent, never a tag.
+    In a row of the map ``<`` is the agent, so it is not escaped.
     """
     quoted_rows = [f'"{row}"' if _ROW.fullmatch(row) else format_data(row) for row in state.get("map", ())]
     if not quoted_rows:

@@ -14,10 +14,11 @@ _PLACE: Final = "in front of you|behind you|on your left|on your right"
 
 
 def mission_words(mission: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the words of the mission for each name of an object that it speaks of; others are left out.
+    """Return for each object's name the phrase of the mission that means this object.
 
-    A name without a colour (``door_any``) is what is said without one. A name with a colour is what is said to have it,
-    else what is said without one: "the key" for ``key_yellow``.
+    Names that the mission does not mention are left out. A name without a colour (``door_any``) is matched by a phrase
+    without a colour. A name with a colour is matched by a phrase with that colour, else by one without a colour, such
+    as "the key" for ``key_yellow``.
     """
     text = " ".join(mission.lower().replace("gray", "grey").split())
     found = {name: _words(text, name.lower()) for name in dict.fromkeys(names)}
@@ -35,8 +36,8 @@ def _words(mission: str, name: str) -> str:
 
     def fit(match: re.Match[str]) -> tuple[bool, bool]:
         place = match["place"] or ""
-        sides_told = _SIDES.intersection(place.split())
-        return (match["colour"] or "any") == colour, sides == sides_told
+        phrase_sides = _SIDES.intersection(place.split())
+        return (match["colour"] or "any") == colour, sides == phrase_sides
 
     phrases = [match for match in re.finditer(phrase, mission) if match["colour"] in (None, colour)]
     if not (phrases and kind and colour):

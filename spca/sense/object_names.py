@@ -2,7 +2,7 @@
 
 A method gets such a name as a string and knows nothing else. The names of a planner's prompt are ``key_blue``,
 ``door_any``, ``object_red``, ``object_any``, ``ball_red_2``, ``ball_red_left``, ``goal_green`` and ``a1``. Worlds
-may have kinds and colours of their own: what their missions and maps name is a word too.
+may add their own kinds and colours: every word of their missions and maps is accepted too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FORM: Final = "names are kind_colour, such as key_blue, door_any or ball_red_2"
 
 
 def words_told(snapshot: Snapshot, level: LevelInfo) -> frozenset[str]:
-    """Return every word of what a planner is told of a world, in lower case: its objects may be called by them."""
+    """Return every word, in lower case, that a planner is shown: names of objects may use these words."""
     texts = [snapshot.mission, level.skill, snapshot.inventory or ""]
     texts += [thing.name for thing in snapshot.visible_objects]
     texts += {word for row in snapshot.visible_grid for word in row}
@@ -57,16 +57,16 @@ def is_thing(name: str) -> bool:
 
 
 def kind_of(name: str) -> str:
-    """Return the kind that a name begins with, "" if it begins with none; ``key_2`` and ``door`` begin with theirs.
+    """Return the kind that a name begins with, "" if it begins with no kind; ``key_2`` begins with the kind ``key``.
 
-    It is the true word for the kind, whatever the name calls it.
+    The kind is returned as its true word, also if the name uses an invented word.
     """
     stem = find_meaning(_stem(name.partition("_")[0]))
     return stem if stem in KINDS else ""
 
 
 def fault_of(name: str, told: frozenset[str]) -> str:
-    """Return what is wrong with the name of an object, and how to write it; "" if nothing is.
+    """Return what is wrong with the name of an object, "" if nothing is.
 
     Args:
         told: the words of the mission and the map.
@@ -87,7 +87,7 @@ def fault_of(name: str, told: frozenset[str]) -> str:
 
 
 def suggest_name(name: str, told: frozenset[str]) -> str:
-    """Return the name that was probably meant, "" where nothing can be guessed."""
+    """Return the name that was probably meant, "" if no kind can be found in ``name``."""
     words = ["grey" if word == "gray" else word for word in name.split("_")]
     kinds = [_stem(word) for word in words if _is_kind(word)]
     if not kinds:
@@ -116,5 +116,5 @@ def _is_kind(word: str) -> bool:
 
 
 def _is_odd(colour: str) -> bool:
-    """Return whether a word stands where the colour does, and is none of those that may follow it."""
+    """Return whether a word in the place of the colour is neither a number, a side, a state nor a kind."""
     return bool(colour) and not colour.isdigit() and find_meaning(colour) not in _NO_COLOURS

@@ -68,7 +68,7 @@ EMPTY: Final = VOCABULARY.index("empty")
 AGENT: Final = VOCABULARY.index("agent")
 
 _DETAIL: Final = re.compile(rf"\d+|(?<![a-z])(?:{'|'.join(COLOURS)})(?![a-z])")
-"""What the reasons of two failures may differ in without being two reasons."""
+"""Numbers and colours: two failures that differ only in these have the same reason."""
 
 
 def _word(kind: str, colour: str, state: str) -> str:
@@ -89,7 +89,7 @@ def _build_lookup() -> NDArray[np.uint8]:
 
 _LOOKUP: Final[NDArray[np.uint8]] = _build_lookup()
 _BEYOND: Final = np.array([len(_OBJECTS), len(COLOURS), len(DOOR_STATES)], dtype=np.uint8)
-"""The first numbers that MiniGrid does not define; larger ones mean no more than these."""
+"""The first object, colour and state numbers that MiniGrid does not define; larger numbers are treated as these."""
 
 _STRIDES: Final = np.array([(_BEYOND[1] + 1) * (_BEYOND[2] + 1), _BEYOND[2] + 1, 1], dtype=np.uint16)
 _FLIPS: Final = (
@@ -130,7 +130,7 @@ def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
 
 
 def read_carried(view: NDArray[np.uint8]) -> str | None:
-    """Return what the agent carries ("key blue"), read from its own cell of an egocentric view; None for nothing."""
+    """Return what the agent carries ("key blue"), or None; its own cell of an egocentric view shows it."""
     size = view.shape[0]
     return _IN_HAND[int(view[size - 1, size // 2])]
 
@@ -144,7 +144,7 @@ def split_word(word: str) -> tuple[str, str | None]:
 
 
 def star_details(text: str) -> str:
-    """Return a text with ``*`` for numbers and colours, the same for failures of one kind."""
+    """Return a text with ``*`` for each number and colour, so that failures of one kind become equal."""
     return _DETAIL.sub("*", text)
 
 

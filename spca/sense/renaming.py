@@ -1,7 +1,7 @@
-"""Invented words for colours and kinds, so that a model cannot know what they stand for but by trying (pure).
+"""Invented words for colours and kinds: a model can find out their meaning only by trying (pure).
 
-Each word that is renamed has a pool of invented ones of its own, from which a seed chooses: what an invented word
-stands for can be told without the seed. The pools hold no English, French or German word (checked against the word
+Each renamed word has its own pool of invented words, from which a seed chooses. The meaning of an invented word is
+therefore known without the seed. The pools hold no English, French or German word (checked against the word
 lists of Debian), and no word of a prompt.
 """
 
@@ -20,7 +20,7 @@ from spca.sense.perception import COLOURS, VOCABULARY
 
 
 def _hash_text(text: str) -> int:
-    """Return a number that tells nothing of a text and is the same everywhere."""
+    """Return a hash of a text that is the same on every machine."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest())
 
 
@@ -52,7 +52,7 @@ class Renaming:
         return VOCABULARY if self.seed is None else _vocabulary(self.seed)
 
     def text(self, text: str) -> str:
-        """Return a text with its words replaced: ``key_red``, ``the red doors`` and ``GoToRedBall`` as well."""
+        """Return a text with its words replaced, also within names such as ``key_red`` and ``GoToRedBall``."""
         if self.seed is None:
             return text
         words = _words(self.seed)
@@ -65,7 +65,7 @@ class Renaming:
         return _WORD.sub(replace_word, text)
 
     def level(self, level: LevelInfo) -> LevelInfo:
-        """Return what a planner is told of a level."""
+        """Return the level's texts with their words replaced."""
         return LevelInfo(self.text(level.category), self.text(level.skill), self.text(level.level))
 
 

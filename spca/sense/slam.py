@@ -63,7 +63,10 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
 
 
 def _pad_codes(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
-    """Return a writable copy large enough for the window, and the rows and columns added north and west."""
+    """Return a copy of the codes that contains the window, and how many rows (north) and columns (west) were added.
+
+    The window has ``size`` rows and columns; ``top`` and ``left`` may be negative.
+    """
     rows, columns = codes.shape
     north = max(0, -top)
     west = max(0, -left)

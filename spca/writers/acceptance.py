@@ -92,7 +92,7 @@ class Acceptance:
         )
 
     def _check_plans(self, draft: ProblemWriter, cases: Iterable[tuple[Case, Written]], agent: AgentSource) -> str:
-        """Return why the draft fails on a level that was solved before; "" if it fails on no such level."""
+        """Return why the draft fails on a level that was solved before; "" if all plans succeed."""
         for case, written in cases:
             fault = written.reason
             if written.miss is None and not _is_unchanged(draft, case, written):
@@ -103,7 +103,7 @@ class Acceptance:
         return ""
 
     def _check_plan(self, plan: Plan | Written, case: Case, agent: AgentSource) -> str:
-        """Return why ``plan`` does not solve the level; "" if it does. A changed plan is executed in the world."""
+        """Return why ``plan`` does not solve the level; "" if it succeeds. Execute a changed plan in the world."""
         if not isinstance(plan, Plan):
             return f"there is no plan any more: {plan.reason}"
         solved = case.solved
@@ -135,7 +135,7 @@ def _check_own_snapshot(text: str, answered: str) -> str:
 
 
 def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) -> str:
-    """Return how a writer fails to rename colours; "" if it renames or refuses correctly.
+    """Return how a writer fails to rename colours; "" if the writer is correct.
 
     The renamings come in pairs, with and without the colour of goals; the writer has to follow one of each pair.
     """
@@ -157,7 +157,7 @@ def _check_renaming(text: str, renaming: Permutation, written: Written) -> str:
 
 
 def _check_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str) -> str:
-    """Return how a writer ignores that kinds were swapped; "" if it does not.
+    """Return how a writer ignores that kinds were swapped; "" if the writer is correct.
 
     The written problems may differ in further ways, because rules may depend on the kind.
     """

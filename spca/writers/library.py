@@ -35,7 +35,7 @@ SOLVE_SECONDS: Final = 10.0
 """Longest search for a plan of one writer's problem; short, because a level may try many writers."""
 
 MAX_OBJECTS: Final = 300
-"""Objects of a problem, at most. A level has fewer than 20 objects; a map of 2,500 cells would use up the time limit."""
+"""Largest number of objects of a problem. A level has fewer than 20; 2,500 cells of a map would use up the time."""
 
 _MAX_REASON: Final = 400
 

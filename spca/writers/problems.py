@@ -82,6 +82,7 @@ def _arguments(fact: Fact) -> Iterator[str]:
 
 
 def _describe_difference(where: str, more: Iterable[Fact], less: Iterable[Fact]) -> str:
+    """Return which facts a part of a problem has in addition (``more``) and lacks (``less``); "" if none."""
     parts: list[str] = []
     if more:
         parts.append(f"has {_list_facts(more)}")
@@ -99,6 +100,7 @@ def _list_facts(facts: Iterable[Fact]) -> str:
 
 
 def _write_fact(fact: Fact) -> str:
+    """Return a formula as PDDL; the operands of ``and`` and ``or`` in alphabetical order."""
     match fact:
         case str():
             return fact

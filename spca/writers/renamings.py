@@ -14,7 +14,7 @@ from spca.sense.perception import COLOURS
 from spca.sense.renaming import Renaming, find_meaning
 
 SWAPPED_KINDS: Final[Mapping[str, str]] = {"ball": "box", "box": "ball", "balls": "boxes", "boxes": "balls"}
-"""Kinds that a world's rules treat alike until one is opened; the rules treat keys and doors differently."""
+"""Kinds that a world's rules treat alike until a box is opened; keys and doors have rules of their own."""
 
 _COMMON: Final = re.compile(
     rf"(?<![A-Za-z])(?P<word>{'|'.join(COLOURS)}|ball|box)(?P<plural>e?s)?(?![A-Za-z])", re.IGNORECASE
@@ -125,11 +125,13 @@ def _map_rest(palette: list[str], present: Iterable[str], image: Iterable[str]) 
 
 
 def _names(state: Mapping[str, Any]) -> list[str]:
+    """Return the names of the objects that a writer's input mentions."""
     seen = [text.partition(":")[0] for text in state.get("visible_objects", ())]
     return [*state.get("known_objects", ()), *seen, *filter(None, [state.get("inventory")])]
 
 
 def _texts(value: Any) -> Iterable[str]:
+    """Yield all strings in a nested value, including the keys of mappings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -70,10 +70,11 @@ class WriterRunner:
             yield self._run(*key) if known is None else known
 
     def close(self) -> None:
-        """End the process that forks the calls; idempotent. The next call starts a new process, with other addresses."""
+        """End the process that forks the calls; idempotent. The next call starts a process with other addresses."""
         self._caller.close()
 
     def _run(self, source: str, state: bytes) -> Written:
+        """Run a writer on a marshalled input; remember the result if the writer answered in time."""
         if fault := fault_of(source):
             return Written(miss=Miss.INVALID, reason=_shorten(fault))
         try:
@@ -104,9 +105,7 @@ def _shorten(text: str) -> str:
 
 
 def _pack_state(state: Mapping[str, Any]) -> bytes:
-    return marshal.dumps(
-        dict(state), 2
-    )  # version 2 has no references to shared parts, so equal values give equal bytes
+    return marshal.dumps(dict(state), 2)  # version 2 has no references, so equal values give equal bytes
 
 
 @lru_cache(maxsize=256)

@@ -105,7 +105,7 @@ class WriterFailure:
 
 
 def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
-    """Return the input of ``make_problem``: the snapshot as in a planner's prompt, and the level's category and names."""
+    """Return the input of ``make_problem``: the snapshot as in a planner's prompt, and words for the level."""
     words = {"category": level.category, "skill": level.skill, "level": level.level}
     return {**planner_state(snapshot), "level": words}
 

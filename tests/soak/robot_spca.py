@@ -22,7 +22,7 @@ from typing import Any, Final
 from main import load_phases
 from robot_bridge.agent.rigs import Rig, twin_rig
 from robot_bridge.agent.world import RobotWorld
-from spca.act.corrections import correct
+from spca.act.corrections import apply_corrections
 from spca.protocols import Executor
 from spca.runs.curriculum import select_tasks
 from spca.runs.options import DisplayOptions, KeptOptions, RunOptions, SelectionOptions
@@ -90,7 +90,7 @@ class Played(RobotWorld):
 
 
 def _corrected(simulator: Any) -> None:
-    correct(simulator, lambda _name: None)
+    apply_corrections(simulator, lambda _name: None)
 
 
 def learn() -> Path:

@@ -1,4 +1,4 @@
-"""List the deeds of a scene's witness, in the order in which its gates open, and the resulting order of the hops."""
+"""List the deeds of a scene's witness, in the order in which the gates open, and the resulting order of the hops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Deeds:
 
     Attributes:
         steps: steps for :func:`explorer.solver.witness.carry_out`.
-        hops: hops in the order in which the steps achieve them.
+        hops: all hops, in the order in which the steps achieve the hops.
     """
 
     def __init__(self, plan: Plan, placed: Furnished) -> None:
@@ -91,7 +91,7 @@ class Deeds:
         self._mark_done(gate.hop)
 
     def _go_to(self, area: Area) -> None:
-        """Go to an area; on the way, open again the timed doors, because they have closed since."""
+        """Go to an area, and open the timed doors on the way, because they have closed since the last passage."""
         self._enter_area(area)
         current_path = list(self._current_area.walk_to_root())
         target_path = list(area.walk_to_root())
@@ -146,7 +146,7 @@ class Deeds:
     # items
 
     def _get_item(self, item: str) -> None:
-        """Craft an item or take it from its sources; mark the hop done that asks for the item, if there is one."""
+        """Craft an item or take it from its sources; if a hop asks for the item, mark this hop done."""
         hop = next(self._hops_for(item), None)
         if item in self._plan.crafts:
             self._craft_item(item)
@@ -162,9 +162,9 @@ class Deeds:
                 yield hop
 
     def _sources_of(self, item: str, hop: Hop | None) -> list[Thing]:
-        """Return the things to take an item from.
+        """Return the things from which to take an item.
 
-        If the hop that asks for the item has a thing as its target, this is the only thing; otherwise, return all
+        If the hop that asks for the item has a thing as its target, return only this thing; otherwise, return all
         things of the plan that give the item.
 
         Raises:
@@ -178,7 +178,7 @@ class Deeds:
         return sources
 
     def _get_thing(self, thing: Thing) -> None:
-        """Take what a thing gives, with the tool that it needs, unless earlier steps have taken it."""
+        """Take what a thing gives, with the tool that the thing needs, unless earlier steps have done so."""
         if thing in self._taken_things:
             return
         self._taken_things.add(thing)
@@ -196,7 +196,7 @@ class Deeds:
             self.steps.extend(do.Dig(cell) for cell in cells[: thing.count])
 
     def _craft_item(self, item: str) -> None:
-        """Get the raw materials of an item and craft it at its table, unless earlier steps have crafted it."""
+        """Get the raw materials of an item and craft the item, unless earlier steps have done so."""
         if item in self._crafted_items:
             return
         self._crafted_items.add(item)
@@ -227,7 +227,7 @@ class Deeds:
 
 
 def room_box(passage: Passage) -> Box:
-    """Return the smallest box that contains a room and the part of its passage that lies behind the gate."""
+    """Return the smallest box that contains the room behind a passage and the part of the passage behind its gate."""
     box = passage.child.inside
     floor = passage.child.floor
     # The first row behind a moat does not count.

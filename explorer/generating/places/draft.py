@@ -28,16 +28,15 @@ class Box:
 
     def include(self, cell: Cell) -> Box:
         """Return the smallest box that contains this box and a cell."""
-        x, y, z = map(min, self.least, cell)
-        u, v, w = map(max, self.most, cell)
-        return Box((x, y, z), (u, v, w))
+        west, bottom, north = map(min, self.least, cell)
+        east, top, south = map(max, self.most, cell)
+        return Box((west, bottom, north), (east, top, south))
 
     @property
     def slices(self) -> tuple[slice, slice, slice]:
         """Index of the box in an array ``[y, z, x]``."""
-        x, y, z = self.least
-        u, v, w = self.most
-        return slice(y, v + 1), slice(z, w + 1), slice(x, u + 1)
+        xs, ys, zs = (slice(low, high + 1) for low, high in zip(self.least, self.most, strict=True))
+        return ys, zs, xs
 
 
 def column_box(spot: tuple[int, int], floor: int, height: int) -> Box:
@@ -57,7 +56,8 @@ class Draft:
     Attributes:
         blocks: uint16 ``[y, z, x]``.
         owner: int16 ``[y, z, x]``: for an open cell of an area, the number of the area; otherwise :data:`MASONRY`.
-        items: cell -> stacks that lie there; ``chests``: cell -> stacks in the chest.
+        items: cell -> stacks that lie in the cell.
+        chests: cell of a chest -> stacks in the chest.
     """
 
     blocks: NDArray[np.uint16]

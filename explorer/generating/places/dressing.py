@@ -86,7 +86,7 @@ def _fill_corners(placed: Furnished, room: Room, look: Look) -> None:
 
 
 def _lay_border(placed: Furnished, room: Room, look: Look) -> None:
-    """Lay a stripe of another block along the edge of the floor; cells that do not hold the look's floor stay."""
+    """Replace the block of the look's floor by another block along the edge of the room."""
     name = placed.rng.choice((look.ceiling, look.wall))
     if "glass" in name:
         return

@@ -1,4 +1,4 @@
-"""Place the things of a plan, such as chests, levers and trees, so that each is in reach only from its own room."""
+"""Place the things of a plan, such as chests, levers and trees, so that each thing is in reach only from its room."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Furnished:
         return aisles
 
     def _is_guarded(self, thing: Thing, cell: Cell) -> bool:
-        """Return whether a cell is out of touch for a body before any gate that is a hop on the way to a thing."""
+        """Return whether a cell is out of touch from in front of every gate with a hop on the way to a thing."""
         for area in thing.area.walk_to_root():
             if area.gate is None or area.gate.hop is None:
                 continue
@@ -141,11 +141,13 @@ class Furnished:
 
         passage = self.layout.passages[area.number]
         # ``owner`` is indexed y, z, x.
-        feet_before = np.argwhere(self.draft.owner == passage.parent.area.number)[:, [2, 0, 1]]
+        is_before = self.draft.owner == passage.parent.area.number
+        feet_before = np.argwhere(is_before)[:, [2, 0, 1]]
 
         row = min(passage.last + 1, len(passage.lanes) - 1)
         floor = passage.parent.floor
-        feet_behind = np.array([(x, floor, z) for x, z in passage.lanes[row]], np.intp)
+        cells_behind = [(x, floor, z) for x, z in passage.lanes[row]]
+        feet_behind = np.array(cells_behind, np.intp)
 
         feet = np.concatenate((feet_before, feet_behind))
         eyes: NDArray[np.intp] = feet + np.array((0, 1, 0))
@@ -243,7 +245,7 @@ def _place_block(placed: Furnished, thing: Thing) -> None:
         _place_vein(placed, thing)
         return
 
-    # Solid blocks stand along walls, where they bar no way; others stand anywhere.
+    # Solid blocks stand along walls, where they bar no way; all other blocks stand anywhere.
     edge = True if kind.solid else None
     spots = placed.find_spots(thing, edge=edge, clear=0)
     for cell in placed.take_spots(thing, _nearest_spots(spots, thing.count)):
@@ -275,7 +277,7 @@ def _place_patch(placed: Furnished, thing: Thing) -> None:
 
 
 def _place_vein(placed: Furnished, thing: Thing) -> None:
-    """Put blocks into a wall, two in each column: one at the height of the head, one at the feet."""
+    """Put blocks into a wall; each column holds a block at the height of the head and a block at the feet."""
     room = placed.room(thing.area)
     columns = math.ceil(thing.count / 2)
     spots = _nearest_spots(placed.find_spots(thing, edge=True, clear=0), columns)

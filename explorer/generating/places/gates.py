@@ -95,7 +95,7 @@ def _carve_tunnel(draft: Draft, passage: Passage, height: int, floor: str) -> No
 def _dig_pit(draft: Draft, spot: Spot, level: int, liquid: str) -> None:
     """Dig a pit into a column of a passage.
 
-    With a liquid, the pit is one cell deep and the liquid is at its bottom; without, it is :data:`PIT` cells deep.
+    With a liquid, the pit is 1 cell deep and has the liquid below; without a liquid, it is :data:`PIT` cells deep.
 
     Args:
         level: level of the feet in the passage.
@@ -153,6 +153,7 @@ class _Gates:
         self.draft.fill(plug_box(passage), passage.gate.block)
 
     def build_moat(self, passage: Passage, look: Look) -> None:
+        """Build a moat or chasm of :data:`MOAT` rows."""
         passage.first = 1
         passage.last = MOAT
         level = passage.parent.floor
@@ -162,6 +163,7 @@ class _Gates:
                 _dig_pit(self.draft, spot, level, passage.gate.block)
 
     def build_trench(self, passage: Passage, look: Look) -> None:
+        """Build a trench of a single row, which a body can jump over."""
         passage.first = 2
         passage.last = 2
         _carve_tunnel(self.draft, passage, HEADROOM + 1, look.floor)
@@ -228,20 +230,23 @@ class _Gates:
                     self.draft.fill(column_box(spot, level, HEADROOM), look.wall)
 
     def _cut_window(self, passage: Passage) -> None:
-        """Cut a slit beside the door, with glass at both ends, unless a room does not adjoin.
+        """Cut a slit beside the door, with glass at both ends, if both rooms adjoin the slit.
 
-        Through the slit, an agent can see into the other room but not touch anything there.
+        Through the slit, an agent can see into the other room but touch nothing in that room.
         """
         if passage.parent.floor != passage.child.floor:
             return
         along_x = passage.middle[0][1] == passage.middle[-1][1]
         offset = self.rng.choice((-2, 2))
-        spots = [(x, z + offset) if along_x else (x + offset, z) for x, z in passage.middle]
+        shift_x, shift_z = (0, offset) if along_x else (offset, 0)
+        spots = [(x + shift_x, z + shift_z) for x, z in passage.middle]
 
         level = passage.parent.floor + 1
-        ends = (_continue_line(spots[1], spots[0]), _continue_line(spots[-2], spots[-1]))
-        # The slit is useless if one of its ends meets masonry.
-        if any(self.draft.owner[level, z, x] == MASONRY for x, z in ends):
+        column_before = _continue_line(spots[1], spots[0])
+        column_behind = _continue_line(spots[-2], spots[-1])
+        # If an end of the slit meets masonry, the slit shows nothing.
+        owners = [self.draft.owner[level, z, x] for x, z in (column_before, column_behind)]
+        if MASONRY in owners:
             return
 
         for x, z in spots:

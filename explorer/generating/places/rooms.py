@@ -133,7 +133,10 @@ def lay_out(rng: random.Random, plan: Plan) -> Layout:
         height = rng.choice((3, 3, 4))
         room.inside = Box((west, floor, north), (east, floor + height, south))
 
-    passages = {room.area.number: _lay_passage(rng, rooms, room, columns, rows) for room in rooms if room.area.gate}
+    passages = {}
+    for room in rooms:
+        if room.area.gate:
+            passages[room.area.number] = _lay_passage(rng, rooms, room, columns, rows)
     top = max(room.inside.most[1] for room in rooms)
     size = (columns.end + MARGIN, top + 4, rows.end + MARGIN)
     return Layout(rooms, passages, size)
@@ -146,7 +149,7 @@ def _measure_rise(area: Area) -> int:
 
 
 def _measure_depth(area: Area) -> int:
-    """Return how many cells of masonry, below the level of the first area, an area and its gate need."""
+    """Return the depth in cells, below the level of the first area, that an area and its gate need."""
     if area.parent is None or area.gate is None:
         return MARGIN
     below_room = MARGIN - _measure_rise(area)
@@ -155,7 +158,7 @@ def _measure_depth(area: Area) -> int:
 
 
 def _embed_areas(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
-    """Return the places on the grid of each area; each child lies beside its parent.
+    """Return for each area its places on the grid; each child lies beside its parent.
 
     The first area may be a corridor of up to three places; every other area occupies one place.
 
@@ -197,7 +200,7 @@ class _Bands:
     def __init__(self, rng: random.Random, rooms: list[Room], axis: int) -> None:
         self._axis = axis
         self._rng = rng
-        self._wide = {id(room): self._draw_width(rng, room) for room in rooms}
+        self._room_widths = {id(room): self._draw_width(rng, room) for room in rooms}
         self._starts: dict[int, int] = {}
         self._widths: dict[int, int] = {}
 
@@ -206,7 +209,8 @@ class _Bands:
             lines.update(self._find_lines(room))
         start = MARGIN
         for line in sorted(lines):
-            width = max(self._wide[id(room)] for room in rooms if line in self._find_lines(room))
+            rooms_on_line = [room for room in rooms if line in self._find_lines(room)]
+            width = max(self._room_widths[id(room)] for room in rooms_on_line)
             self._starts[line] = start
             self._widths[line] = width
 
@@ -252,7 +256,7 @@ class _Bands:
             return start, end - 1
 
         # A room that is narrower than its line lies at a random position that includes the middle of the line.
-        width = self._wide[id(room)]
+        width = self._room_widths[id(room)]
         middle = self.middle(lines[0])
         least = max(start, middle + 3 - width)
         most = min(end - width, middle - 2)

@@ -9,6 +9,7 @@ from typing import Final
 from explorer.generating.places.deeds import LOOK_WITHIN
 from explorer.generating.places.draft import Draft
 from explorer.generating.places.furnishing import Furnished
+from explorer.generating.places.rooms import Spot
 from explorer.generating.plans.plan import Area, Hop, Plan, RejectedDraw, Thing
 from explorer.generating.plans.shapes import Order
 from explorer.rules.blocks import BLOCKS
@@ -60,14 +61,20 @@ def _list_poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]
     draft = placed.draft
     room = placed.room(root)
     free = []
-    for x, z in room.columns:
-        around = [(x + i, room.floor, z + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
-        if not room.is_on_edge((x, z)) and all(_is_clear(draft, cell) for cell in around):
-            free.append((x, room.floor, z))
+    for spot in room.columns:
+        if not room.is_on_edge(spot) and _is_clear_around(draft, spot, room.floor):
+            free.append((spot[0], room.floor, spot[1]))
 
     poses = [Pose(cell, facing) for cell in free for facing in range(4)]
     rng.shuffle(poses)
     return sorted(poses, key=lambda pose: not _looks_out(draft, pose))
+
+
+def _is_clear_around(draft: Draft, spot: Spot, floor: int) -> bool:
+    """Return whether the cells of a column and its 8 neighbours at the level ``floor`` are clear."""
+    x, z = spot
+    around = [(x + i, floor, z + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    return all(_is_clear(draft, cell) for cell in around)
 
 
 def _looks_out(draft: Draft, pose: Pose) -> bool:
@@ -90,7 +97,7 @@ def _is_clear(draft: Draft, cell: Cell) -> bool:
 
 
 def _is_in_view(draft: Draft, pose: Pose, cells: list[Cell]) -> bool:
-    """Return whether an agent sees any of some cells from a pose."""
+    """Return whether an agent with a pose sees any of the given cells."""
     observer = Observer(draft.scene("", pose))
     observer.look(pose, 0, {}, ())
     known = observer.known

@@ -1,4 +1,4 @@
-"""The looks of rooms; all of their blocks are built blocks, which cannot be dug."""
+"""The looks of rooms, which use only built blocks, because built blocks cannot be dug."""
 
 from __future__ import annotations
 

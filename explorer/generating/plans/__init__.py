@@ -1,1 +1,1 @@
-"""Plans: areas behind gates, keys that open them, and the resulting order of hops, before anything has a place."""
+"""Plans: areas behind gates, keys that open the gates, and the resulting order of hops; nothing has a place yet."""

@@ -71,7 +71,7 @@ class Draw:
         return build(area, second + 1, parent)
 
     def _wander(self, area: Area) -> Area:
-        """Return the area itself, or at random a new doorless room beside it; new rooms are likelier at the spawn."""
+        """Return the area, or by chance a new doorless room beside the area; at the spawn, a new room is likelier."""
         probability = (0.7 if area is self.root else 0.2) * self.knobs.distance
         if len(self.plan.areas) >= MAX_AREAS or self.rng.random() >= probability:
             return area
@@ -125,13 +125,13 @@ class Draw:
         return self.rng.choice(fitting)
 
     def add_thing(self, kind: ThingKind, area: Area, item: str = "", count: int = 1, of: str = "") -> Thing:
-        """Add a thing to an area; ``of`` is the block that it is made of, or the kind of a mob."""
+        """Add a thing to an area; ``of`` is the block that the thing is made of, or the kind of a mob."""
         return self.plan.add_thing(Thing(kind, area, item, count, of))
 
     # keys
 
     def obtain(self, item: str, area: Area, hops: int, count: int = 1, schema: str = "") -> Area:
-        """Hide an item so that getting it takes ``hops`` hops; return the area where the agent gets it."""
+        """Hide an item so that getting the item takes ``hops`` hops; return the area where the agent gets the item."""
         tasks = [task for task in tasks_for(item) if not schema or task.schema == schema]
         if not tasks:
             raise RejectedDraw(f"plan: no task for {item}")
@@ -185,7 +185,7 @@ class Draw:
         return self.rng.choice(options)
 
     def craft(self, task: Task, area: Area, hops: int, count: int = 1) -> Area:
-        """Hide the ingredients of an item to craft; return the area where the agent crafts it.
+        """Hide the ingredients of an item to craft; return the area where the agent crafts the item.
 
         Getting one of the ingredients takes all hops except the hop to craft the item.
         """
@@ -226,7 +226,7 @@ class Draw:
     def _finish_recipe(
         self, task: Task, raw: dict[str, int], recipes: tuple[tuple[str, int], ...], where: Area, hidden: set[str]
     ) -> None:
-        """Lay out the ingredients that are not hidden and a table if a recipe needs one; add the hop to craft.
+        """Lay out the ingredients that are not hidden and, if a recipe needs a table, a table; add the hop to craft.
 
         Args:
             where: area where the agent crafts.
@@ -249,7 +249,7 @@ class Draw:
         else:
             self.add_thing("chest", area, item, count)
 
-    # gates: each spends one hop on itself
+    # gates: each method spends one hop on its gate
 
     def add_device_door(self, parent: Area, where: Area) -> Area:
         """Add a door that a lever, button or plate opens for good.
@@ -289,7 +289,7 @@ class Draw:
         return area
 
     def add_handle_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a door without a device; the agent must find a lever or button and place it beside the door."""
+        """Add a door without a device; the agent must find a lever or button, and place this beside the door."""
         schema = self.rng.choice(("place_lever", "place_button"))
         task = self._draw_task(schema)
         where = self.obtain(task.object, area, hops - 1)
@@ -337,11 +337,11 @@ class Draw:
         return self._add_gated_area(parent, gate, "reach_place", self.rng.choice(places), roomy=0.4)
 
     def _hide_blocks(self, area: Area, hops: int, count: int, schema: str) -> tuple[str, Area]:
-        """Hide blocks to lay; return their item and its area.
+        """Hide blocks to lay; return the item of the blocks, and the area where the agent gets the blocks.
 
         Args:
             count: number of blocks, without spare blocks.
-            schema: schema of the task to lay the blocks; items that its tasks ask for are preferred.
+            schema: schema of the task to lay the blocks; items of these tasks are preferred.
         """
         count += self.knobs.spare
         asked_for = [task.object for task in tasks_of(schema)]
@@ -387,8 +387,8 @@ class Draw:
         """Add an area behind a plug, with a hop to clear the plug or to enter the room.
 
         Args:
-            schema: schema of tasks to clear plugs, or "" for none; without a task for the plug's block, the hop is to
-                enter the room.
+            schema: schema of tasks to clear plugs, or "". If no task of the schema is about the plug's block, the hop
+                is to enter the room.
             roomy: probability that the hop is to enter the room although there is a task to clear the plug.
         """
         tasks = [task for task in tasks_of(schema) if task.object == gate.block] if schema else []
@@ -444,7 +444,7 @@ def _needs_table(name: str) -> bool:
 
 
 def _can_be_hidden(name: str, hops: int) -> bool:
-    """Return whether getting an item, including the tool that it may need, can take ``hops`` hops."""
+    """Return whether ``hops`` hops are enough to get an item and the tool that the item may need."""
     schemas = [task.schema for task in tasks_for(name)]
     return any(hops > 1 or schema not in _SCHEMAS_WITH_TOOLS for schema in schemas)
 

@@ -25,7 +25,7 @@ DROPPED: Final[dict[str, str]] = {
     "bone": "skeleton",
     "string": "spider",
 }
-"""Item -> the mob that drops it."""
+"""Item -> kind of the mob that drops the item."""
 
 
 def find_block(name: str) -> Block:
@@ -59,7 +59,7 @@ def source_block(item: str) -> str:
 
 
 def add_craftable(have: set[str], table: bool, never: str = "") -> None:
-    """Add to ``have`` all items that can be crafted from items in ``have``, as if each were there in any number.
+    """Add to ``have`` all items that can be crafted from items in ``have``, as if there were any number of each item.
 
     Args:
         table: whether a crafting table is in reach.
@@ -116,9 +116,9 @@ def _add_parts(
 
     Args:
         raw: raw material -> count.
-        times: name of a recipe -> how often it is used.
+        times: name of a recipe -> how often the recipe is used.
         order: names of the recipes, each after the recipes for its ingredients.
-        depth: number of recipes that lie between this item and the item to craft in the end.
+        depth: number of recipes that lead from this item to the item to craft in the end.
     """
     recipes = recipes_for(item)
     is_raw = depth > 0 and _is_found(item, whole)
@@ -136,7 +136,7 @@ def _add_parts(
         _add_parts(kind, number * repeats, whole, raw, times, order, depth + 1)
 
     times[recipe.name] += repeats
-    # Keep a recipe behind the recipes for the ingredients of its last use.
+    # The recipe may be in the list already, but before recipes for its ingredients that were added now.
     if recipe.name in order:
         order.remove(recipe.name)
     order.append(recipe.name)

@@ -1,4 +1,4 @@
-"""The plan of a scene before it has places: areas behind gates, things in areas, and hops about both."""
+"""The plan of a scene, without places: areas behind gates, things in areas, and hops about areas and things."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ class Thing:
     """Something in an area.
 
     Attributes:
-        item, count: the item that the thing gives and how many of it; "" if the thing gives nothing.
+        item: the item that the thing gives; "" if the thing gives nothing.
+        count: how many items the thing gives.
         block: the block that the thing is made of, or the kind of a mob.
         role: for a target, the schema of the task, which decides how the target looks.
         tool: the tool with which the witness digs the thing; "" for bare hands.
@@ -80,7 +81,7 @@ class Gate:
         gadget: name of the gadget, by which statistics count the gate; "" for a mere opening.
         block: block of the plug, door or cliff, or what the moat or trench holds; "" for nothing.
         devices: levers, buttons and plates that open the gate.
-        mode: whether all devices must be on to open the gate, or any of them.
+        mode: whether all devices or any device must be on to open the gate.
         timed: whether the gate closes again; if so, the first device is in front of the gate, the second behind it.
         item: the key that the witness uses.
         hop: the milestone for passing the gate, or None.
@@ -157,12 +158,12 @@ class Plan:
         return area
 
     def add_thing(self, thing: Thing) -> Thing:
-        """Add a thing, and return it."""
+        """Add a thing, and return the thing."""
         self.things.append(thing)
         return thing
 
     def add_hop(self, hop: Hop) -> Hop:
-        """Add a hop, and return it; the hop that is added last is the goal."""
+        """Add a hop, and return the hop; the hop that is added last is the goal."""
         self.hops.append(hop)
         return hop
 

@@ -1,7 +1,7 @@
 """Compute which hops of a plan need which other hops, in a fraction of a millisecond.
 
 The method is the same as for the certificate, a delete relaxation with one hop forbidden, but over areas instead of
-cells. The result is not a proof; it only avoids building scenes whose keys open each other's gates.
+cells. The result is not a proof, but avoids building scenes whose keys open each other's gates.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from explorer.generating.plans.plan import Area, Gate, Hop, Plan, RejectedDraw, 
 from explorer.solver.stock import bridges, is_handle
 
 Order = dict[Hop, frozenset[Hop]]
-"""Hop -> all hops that must come before it."""
+"""Hop -> all hops that must be achieved before this hop."""
 
 
 def order_hops(plan: Plan) -> Order:
@@ -39,7 +39,7 @@ def order_hops(plan: Plan) -> Order:
 
 
 def reduce_order(before: Order) -> dict[Hop, tuple[Hop, ...]]:
-    """Return for each hop the hops directly before it: the transitive reduction of an order."""
+    """Return hop -> the hops directly before this hop: the transitive reduction of an order."""
     direct = {}
     for hop, earlier in before.items():
         implied = frozenset[Hop]().union(*(before[each] for each in earlier))
@@ -108,15 +108,19 @@ class _Reach:
         add_craftable(self._have, near_table, self._never_held)
 
     def _can_do(self, hop: Hop) -> bool:
+        """Return whether a hop can be achieved with the areas and items so far."""
         target = hop.target
         if hop.aim == "item":
             return hop.item in self._have
         if isinstance(target, Thing):
-            return self._can_reach(target) and (hop.aim != "put" or hop.item in self._have)
+            has_block = hop.aim != "put" or hop.item in self._have
+            return has_block and self._can_reach(target)
         if hop.aim == "enter":
             return target in self._areas
         # The aim is "lay" or "gone", about the gate of an area.
-        return target.gate is not None and target.parent in self._areas and self._can_pass(target.gate)
+        if target.gate is None or target.parent not in self._areas:
+            return False
+        return self._can_pass(target.gate)
 
     def _can_enter(self, area: Area) -> bool:
         if self._forbids(area):
@@ -128,10 +132,12 @@ class _Reach:
     def _forbids(self, target: Area | Thing) -> bool:
         """Return whether the forbidden hop is to enter an area, to clear its plug, or to remove a thing."""
         hop = self._forbidden
-        return hop is not None and hop.target is target and hop.aim in ("enter", "gone")
+        if hop is None or hop.aim not in ("enter", "gone"):
+            return False
+        return hop.target is target
 
     def _plug_drop(self, area: Area) -> str | None:
-        """Return the item that the plug before an area drops, or None if there is no plug or it cannot be dug."""
+        """Return the item that the plug before an area drops, or None without a plug that can be dug."""
         gate = area.gate
         if gate is None or gate.opener != "tool":
             return None
@@ -140,6 +146,7 @@ class _Reach:
         return find_block(gate.block).drop
 
     def _can_pass(self, gate: Gate) -> bool:
+        """Return whether a body in front of a gate can pass the gate with the items so far."""
         if gate.kind == "iron_door":
             return self._is_wired_open(gate) or any(is_handle(item) for item in self._have)
         if gate.opener == "tool":

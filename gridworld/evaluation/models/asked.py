@@ -38,7 +38,7 @@ def named(model: str, effort: str | None) -> str:
     """Return the name of a model with the effort of the option ``--effort`` appended; None appends no effort.
 
     Raises:
-        SettingsError: the model takes no effort, or its name holds another effort.
+        SettingsError: the model takes no effort, or the name holds another effort.
     """
     from gridworld.adapters.admission import add_effort
 

@@ -78,7 +78,7 @@ class _PerfectKnowledgeModel(ModelInterface):
         return ModelOutput(int(action), reasoning=why)
 
     def _choose(self, layout: Layout, state: State, step: int) -> tuple[Action, str]:
-        """Return the next action and the reason for it; ``step`` counts from 1."""
+        """Return (next action, reason in words); ``step`` is the number of the step, from 1."""
         raise NotImplementedError
 
 

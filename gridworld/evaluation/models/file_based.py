@@ -1,17 +1,16 @@
 """A model in another process, in any programming language, which exchanges files with the evaluation.
 
-Every episode has a new folder ``<task_id>-<n>`` in ``work_dir``, so that an answer of an earlier episode is never taken
-for an answer of the present episode::
+Every episode has a new folder ``<task_id>-<n>`` in ``work_dir``, so that answers of earlier episodes are never used::
 
     episode.json            task_id, mission, max_steps, seed, tiling
     input/step_N.png        the image before step N, from step 1
     input/step_N.json       step_number, max_steps, text_prompt, action_space, image_path, prior_image_paths, and
-                            additional_context if there is any; written after the picture
-    output/step_N.json      the answer: {"action": 2}, and if you like "confidence" and "reasoning"
+                            additional_context if not empty; written after the image
+    output/step_N.json      the answer: {"action": 2}, optionally "confidence" and "reasoning"
     result.json             written when the episode is over: success, steps_taken, total_reward
 
-The evaluation writes each file in one piece. An answer may be written slowly; it counts once the file holds a JSON
-object.
+The evaluation writes each file in one piece. An answer may be written slowly; the answer counts once its file holds
+a JSON object.
 """
 
 from __future__ import annotations
@@ -161,7 +160,7 @@ class FileBasedModelInterface(ModelInterface):
             raise _unwritable(error) from error
 
     def _wait_for_answer(self, path: Path) -> dict[str, Any]:
-        """Return the JSON object in a file as soon as the file holds one.
+        """Return the JSON object in a file as soon as the file holds a complete JSON object.
 
         Raises:
             ModelError: no answer came within ``timeout``, or the file stopped growing without a JSON object.

@@ -34,7 +34,7 @@ class ModelEntry:
 
     Attributes:
         factory: returns a new model; each worker process makes its own model. The factory must be a module's function,
-            because worker processes import it by name. It must be cheap; expensive work belongs into
+            because worker processes import it by name. The factory must be cheap; expensive work belongs into
             :meth:`~gridworld.evaluation.model_interface.ModelInterface.setup`.
         help: description in one line.
         options: dataclass of the options of the model; None without options. Every field needs a default value. Fields
@@ -72,18 +72,20 @@ def list_options(models: Mapping[str, ModelEntry]) -> list[inspect.Parameter]:
             continue
         default_group = Parameter(group=option_group(f"Model {name}"))
         hints = get_type_hints(entry.options, include_extras=True)
-        words = _read_help(entry.options)
+        help_texts = _read_help(entry.options)
         for argument in inspect.signature(entry.options).parameters.values():
             hint = hints[argument.name]
-            own = getattr(hint, "__metadata__", ())  # last, so that the option's own group wins
-            help_words = Parameter(help=words.get(argument.name))
-            annotation: Any = Annotated[hint, default_group, help_words, *own]
+            help_text = Parameter(help=help_texts.get(argument.name))
+            own_metadata = getattr(hint, "__metadata__", ())
+            # The option's own metadata come last, so that its own group wins over the default group.
+            annotation: Any = Annotated[hint, default_group, help_text, *own_metadata]
             parameters[argument.name] = argument.replace(kind=argument.KEYWORD_ONLY, annotation=annotation)
     return list(parameters.values())
 
 
 def _read_help(options: type[Any]) -> dict[str, str | None]:
     """Return the help text of each option, from the docstrings of a dataclass and of its base classes."""
+    # Base classes come first, so that the text of the class itself wins; the last class, object, is left out.
     docstrings = [parse(each.__doc__ or "") for each in reversed(options.__mro__[:-1])]
     return {param.arg_name: param.description for docstring in docstrings for param in docstring.params}
 

@@ -154,6 +154,7 @@ def rank_entries(entries: Sequence[Entry]) -> list[Group]:
 
 
 def _rank_group(name: str, tiling: str, entries: list[Entry]) -> Group:
+    """Return a group with ranks and labels, the best result first."""
     # Sorting is stable, so that results of equal merit stay in the order of names and times.
     by_name = sorted(entries, key=lambda each: (each.results.model_name, each.run.finished))
     best_first = sorted(by_name, key=lambda each: each.merit, reverse=True)

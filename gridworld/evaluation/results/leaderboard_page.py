@@ -98,11 +98,12 @@ def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
     results.pop("run", None)
     outcomes = {each["task_id"]: _describe_outcome(**each) for each in results.pop("task_results")}
     seconds = [each["seconds"] for each in outcomes.values() if each["seconds"] is not None]
+    first_word, _, _ = entry.results.model_name.partition(" ")
     return {
         **results,
         "rank": entry.rank,
         "label": entry.label,
-        "about": _ABOUT.get(entry.results.model_name.partition(" ")[0]),
+        "about": _ABOUT.get(first_word),
         "source": entry.source,
         "settings": f"{entry.run.settings}, {format_count(len(outcomes), 'task')} ({entry.tasks_hash})",
         "finished": entry.run.finished.replace("T", " ")[:16],
@@ -115,7 +116,7 @@ def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
 
 
 def _describe_outcome(episode: Mapping[str, Any], **outcome: Any) -> dict[str, Any]:
-    """Return the outcome of a task; episodes that ended for the same reason have the same words as ``ending``."""
+    """Return the outcome of a task; the value of ``ending`` is equal for episodes that ended for the same reason."""
     error = episode["info"].get("model_error")
     seconds = episode["info"].get("model_seconds")
     if outcome["success"]:

@@ -29,6 +29,7 @@ def write_results(path: str | os.PathLike[str], data: Mapping[str, Any]) -> None
 
 
 def _format_lines(data: Mapping[str, Any]) -> str:
+    """Return JSON with one line for each field and one line for each item of ``task_results``."""
     fields = []
     for name, value in data.items():
         text = json_text(value)

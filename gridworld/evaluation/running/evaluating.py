@@ -92,8 +92,8 @@ class Evaluation:
     def run(self, on_progress: OnProgress = lambda *_: None, on_found: OnFound = lambda *_: None) -> Evaluated:
         """Play the tasks that are not finished yet, write the results file and return the results.
 
-        If the results file of an evaluation with the same settings and tasks exists, nothing is played and its results
-        are returned, unless the option ``overwrite`` is set.
+        If a results file with the same settings and tasks exists, nothing is played and the results in the file are
+        returned. The option ``overwrite`` plays all tasks again.
 
         Args:
             on_progress: called after each task with the numbers of finished, all and solved tasks.
@@ -110,9 +110,9 @@ class Evaluation:
             "started": utc_now(),
             **read_source_state(applications()).to_dict(),
         }
+        # The journal records each finished task until the results file is written.
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
         overwrite = self._running.overwrite
-        # The journal exists only while an evaluation runs and after an interruption.
         was_interrupted = journal_path.exists()
         is_finished = exists and not was_interrupted
         if is_finished and not overwrite:
@@ -217,7 +217,7 @@ class Evaluation:
         return replace(self._summarise(earlier.task_results), earlier=_describe_earlier(earlier.run))
 
     def _free_output(self) -> Path:
-        """Return the output with the lowest number from 2 appended to its name for which no file exists."""
+        """Return the first unused path among ``<name>_2``, ``<name>_3``, ... beside the output."""
         stem = self.output.stem
         names = (self.output.with_name(f"{stem}_{number}{self.output.suffix}") for number in count(2))
         return next(name for name in names if not os.path.lexists(name))
@@ -251,7 +251,7 @@ def _require_distinct(tasks: Iterable[EvaluationTask]) -> None:
 
 
 def _is_lost(result: TaskBenchmarkResult) -> bool:
-    """Return whether the task was not played because its worker died each time."""
+    """Return whether the task was not played because the worker process died at every try."""
     return result.episode.info.get(LOST) is True
 
 

@@ -28,7 +28,7 @@ class KeptCalls:
             )
 
     def are_paid_for(self) -> bool:
-        """Return whether the folder holds a call on which a model may have worked, so that it may be billed."""
+        """Return whether the folder holds a call on which a model may have worked, so that the call may be billed."""
         if self.path is None or not self.path.is_dir():
             return False
         from gridworld.adapters.asking import was_worked_on

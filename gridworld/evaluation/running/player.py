@@ -69,6 +69,7 @@ class Player:
         self._spec = spec
         self._seed = seed
         self._telling = telling
+        # Earlier images and descriptions of earlier actions, oldest first; a full deque drops its oldest item.
         self._images: deque[NDArray[np.uint8]] = deque(maxlen=telling.history_images)
         self._lines: deque[str] = deque(maxlen=telling.history_text_window if telling.history_text else 0)
         # Name of the last action, and the observation before the action.
@@ -86,15 +87,12 @@ class Player:
         del state
         seen = self._backend.observe()
         if not self._has_begun:
-            spec = copy.deepcopy(self._spec)  # so that the model cannot change the task
-            with self._models_turn():
-                backend = backend_name(self._backend)
-                self._model.begin_episode(spec, self._seed, backend=backend, tiling=seen.tiling)
-                self._has_begun = True
+            self._begin_episode(seen.tiling)
             if self.error is not None:
                 return None
         if self._last_step is not None and self._lines.maxlen:
-            self._lines.append(history.line(self.answers, *self._last_step, seen))
+            last_action, before = self._last_step
+            self._lines.append(history.line(self.answers, last_action, before, seen))
         image = self._image_for_model(observation)
         notes: dict[str, Any] = {"model_planned": True}
         if not self._plan_goes_on(seen):
@@ -112,6 +110,14 @@ class Player:
         if image.size:
             self._images.append(image)
         return int(action), notes
+
+    def _begin_episode(self, tiling: str) -> None:
+        """Call the model's ``begin_episode``; an error is kept in :attr:`error`."""
+        spec = copy.deepcopy(self._spec)  # so that the model cannot change the task
+        with self._models_turn():
+            backend = backend_name(self._backend)
+            self._model.begin_episode(spec, self._seed, backend=backend, tiling=tiling)
+            self._has_begun = True
 
     def _plan_goes_on(self, seen: Observation) -> bool:
         """Return whether the plan holds an action to do now; after a surprise, clear the plan and note why."""
@@ -170,6 +176,7 @@ class Player:
         return observation if isinstance(observation, np.ndarray) else self._backend.render()
 
     def _model_input(self, image: NDArray[np.uint8], seen: Observation, mission: str) -> ModelInput:
+        """Return the model's input before the next action, as the settings in ``Telling`` say."""
         context = []
         if self._lines:
             context.append("\n".join(("Last steps:", *self._lines)))
@@ -218,7 +225,7 @@ def backend_name(backend: AbstractGridBackend) -> str:
 
 
 def _record_answer(output: ModelOutput) -> dict[str, Any]:
-    """Return the JSON-able notes on an answer for the results file; what the model left out is left out."""
+    """Return the JSON-able notes on an answer for the results file; fields that are None are left out."""
     notes: dict[str, Any] = {}
     confidence = output.confidence
     if isinstance(confidence, int | float | np.floating) and math.isfinite(confidence):

@@ -90,17 +90,17 @@ def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | 
     Raises:
         TaskError: a folder or file cannot be used.
     """
-    asked = settings.tasks
+    options = settings.tasks
     files: list[tuple[Path, int | None]]
-    if asked.benchmark == "tiers":
-        where = asked.task_dir or library.TASKS
-        tiers = library.tiers(where) if asked.tiers is None else asked.tiers
+    if options.benchmark == "tiers":
+        folder = options.task_dir or library.TASKS
+        tiers = library.tiers(folder) if options.tiers is None else options.tiers
         if not tiers:
-            raise TaskError("there are no folders tier1, tier2, ...", str(where))
-        files = [(file, tier) for tier in tiers for file in library.task_files(library.tier_dir(tier, where))]
+            raise TaskError("there are no folders tier1, tier2, ...", str(folder))
+        files = [(file, tier) for tier in tiers for file in library.task_files(library.tier_dir(tier, folder))]
     else:
-        source: str = asked.benchmark
-        if source == "directory" and asked.task_dir:
-            source = asked.task_dir
+        source: str = options.benchmark
+        if source == "directory" and options.task_dir:
+            source = options.task_dir
         files = [(file, None) for file in library.task_files(source)]
-    return tasks_in(files, asked.tiling, strict=strict, warnings=warnings)
+    return tasks_in(files, options.tiling, strict=strict, warnings=warnings)

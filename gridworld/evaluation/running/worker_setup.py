@@ -25,7 +25,9 @@ LOST: Final = "lost"
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
-    """The values from which each worker makes its own model, backend and harness; they are sent between processes.
+    """The values from which each worker process makes its own model, backend and harness.
+
+    The main process sends these values to the workers, so that all fields must be picklable.
 
     Attributes:
         settings: settings of the evaluation.
@@ -52,7 +54,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
             yield lambda task: harness.judge(task.spec, self.verbose)
 
     def model(self) -> ModelInterface:
-        """Return a new model; with observations as text, its use of images is switched off."""
+        """Return a new model; if observations are text, the model's use of images is switched off."""
         model = self.factory(self.request())
         if self.settings.telling.observation == "text":
             model.uses_images = False

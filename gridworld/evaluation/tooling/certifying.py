@@ -1,4 +1,4 @@
-"""``certify``: check certificates of tasks by a new search, or compute certificates of tasks without one."""
+"""``certify``: check certificates of tasks by a new search, or compute missing certificates."""
 
 from __future__ import annotations
 

@@ -73,41 +73,42 @@ def draw_tasks(
     return _draw(tasks, options)
 
 
-def _find_contradiction(tasks: Sequence[str], asked: DrawOptions) -> str | None:
+def _find_contradiction(tasks: Sequence[str], options: DrawOptions) -> str | None:
     """Return an error message for the first rule that the options break; None if the options agree."""
-    animated = asked.optimal or asked.episode is not None
-    has_gif = asked.gif is not None
+    animated = options.optimal or options.episode is not None
+    has_gif = options.gif is not None
     # Each error message with whether the options break the rule.
     rules = {
-        "--task goes with --episode RESULTS": asked.task is not None and asked.episode is None,
-        "take one of --optimal and --episode": asked.optimal and asked.episode is not None,
+        "--task goes with --episode RESULTS": options.task is not None and options.episode is None,
+        "take one of --optimal and --episode": options.optimal and options.episode is not None,
         "--optimal and --episode make an animation: add --gif FILE": animated and not has_gif,
         "--gif animates an episode: add --optimal, or --episode RESULTS --task ID": has_gif and not animated,
-        "--gif names the file; --output is for pictures": has_gif and asked.output is not None,
-        "name a task to draw; `list` tells those that ship": not tasks and asked.episode is None,
+        "--gif names the file; --output is for pictures": has_gif and options.output is not None,
+        "name a task to draw; `list` tells those that ship": not tasks and options.episode is None,
         "--gif takes one task": has_gif and len(tasks) > 1,
     }
     return next((problem for problem, is_broken in rules.items() if is_broken), None)
 
 
-def _draw(tasks: Sequence[str], asked: DrawOptions) -> int:
+def _draw(tasks: Sequence[str], options: DrawOptions) -> int:
+    """Write a PNG of the start of each task; no file is written if any task or target cannot be used."""
     from gridworld.drawing import save_png, task_picture
 
-    files = dict.fromkeys(chain.from_iterable(map(find_tasks, tasks)))
-    specs = [load(path, strict=asked.strict) for path in files]
-    targets = _targets([spec.task_id for spec in specs], asked.output)
+    files = dict.fromkeys(chain.from_iterable(map(find_tasks, tasks)))  # in order, without repetitions
+    specs = [load(path, strict=options.strict) for path in files]
+    targets = _targets([spec.task_id for spec in specs], options.output)
     for target in targets:
-        _must_be_free(target, asked.overwrite)
+        _must_be_free(target, options.overwrite)
     for spec, target in zip(specs, targets, strict=True):
-        tiling = tiling_of(spec, asked.tiling)
+        tiling = tiling_of(spec, options.tiling)
         make_folder(target.parent)
-        save_png(target, task_picture(spec, tiling, reveal=asked.revealed, tile_size=asked.tile_size))
+        save_png(target, task_picture(spec, tiling, reveal=options.revealed, tile_size=options.tile_size))
         print(one_line(str(target)))
     return EXIT_FINISHED
 
 
 def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
-    """Return a PNG file for each task, in order; a number is appended to a name that is taken by an earlier task."""
+    """Return the path of each task's PNG, in order; if two paths would be equal, the later path gets a number."""
     from gridworld.runner.encoding import file_stem
 
     is_file = output is not None and output.suffix.lower() == ".png" and not output.is_dir()
@@ -126,20 +127,20 @@ def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
     return targets
 
 
-def _animate(tasks: Sequence[str], asked: DrawOptions, gif: Path) -> int:
+def _animate(tasks: Sequence[str], options: DrawOptions, gif: Path) -> int:
     """Write the GIF of a recorded episode (--episode) or of a shortest solution (--optimal)."""
     from gridworld.drawing import episode_frames, save_gif
 
-    _must_be_free(gif, asked.overwrite)
-    if asked.episode is not None:
-        spec, tiling, actions = _read_recorded(tasks, asked, asked.episode)
+    _must_be_free(gif, options.overwrite)
+    if options.episode is not None:
+        spec, tiling, actions = _read_recorded(tasks, options, options.episode)
     else:
-        spec = load(find_task(tasks[0]), strict=asked.strict)
-        tiling = tiling_of(spec, asked.tiling)
-        actions = _find_optimal(spec, tiling, asked.limit or DEFAULT_LIMIT)
+        spec = load(find_task(tasks[0]), strict=options.strict)
+        tiling = tiling_of(spec, options.tiling)
+        actions = _find_optimal(spec, tiling, options.limit or DEFAULT_LIMIT)
     make_folder(gif.parent)
-    frames = episode_frames(spec, tiling, actions, reveal=asked.revealed, tile_size=asked.tile_size)
-    save_gif(gif, frames, asked.seconds)
+    frames = episode_frames(spec, tiling, actions, reveal=options.revealed, tile_size=options.tile_size)
+    save_gif(gif, frames, options.seconds)
     length = format_count(len(actions), "step")
     print(one_line(f"{gif}: {spec.task_id}, {length}"))
     return EXIT_FINISHED
@@ -157,27 +158,28 @@ def _find_optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]
     return [int(action) for action in optimum.actions]
 
 
-def _read_recorded(tasks: Sequence[str], asked: DrawOptions, path: str) -> tuple[TaskSpecification, str, list[int]]:
+def _read_recorded(tasks: Sequence[str], options: DrawOptions, path: str) -> tuple[TaskSpecification, str, list[int]]:
     """Return (task, tiling, actions) of an episode in the results file at ``path``."""
     from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 
     results = BenchmarkEvaluationResult.load(path)
     run = results.run
     ids = [result.task_id for result in results.task_results]
-    wanted = asked.task
-    if wanted is None and len(ids) == 1:
-        wanted = ids[0]
-    if wanted not in ids:
+    task_id = options.task
+    if task_id is None and len(ids) == 1:
+        task_id = ids[0]
+    if task_id not in ids:
         known = ", ".join(ids[:20])
         more = ", ..." if len(ids) > 20 else ""
-        what = "name a task with --task" if wanted is None else f"there is no task {wanted!a}"
+        what = "name a task with --task" if task_id is None else f"there is no task {task_id!a}"
         raise EvaluationError(f"{path}: {what}; there are {known}{more}")
-    episode = results.task_results[ids.index(wanted)].episode
+    episode = results.task_results[ids.index(task_id)].episode
 
-    spec = load(find_task(tasks[0]), strict=asked.strict) if tasks else _find_played(wanted, run, path)
+    # A task that the command line names wins over the task file that the results name.
+    spec = load(find_task(tasks[0]), strict=options.strict) if tasks else _find_played(task_id, run, path)
     settings = run.get("settings")
     played_on = settings.get("tiling") if isinstance(settings, Mapping) else None
-    tiling = asked.tiling or (played_on if played_on in TILINGS else "square")
+    tiling = options.tiling or (played_on if played_on in TILINGS else "square")
     return spec, tiling, episode.actions
 
 
@@ -197,11 +199,11 @@ def _find_played(task_id: str, run: Mapping[str, Any], results: str) -> TaskSpec
     tasks = run.get("tasks")
     entries = [each for each in tasks if isinstance(each, Mapping)] if isinstance(tasks, list) else []
     entry = next((each for each in entries if each.get("task_id") == task_id), {})
-    named = entry.get("file")
+    file = entry.get("file")
     digest = entry.get("sha256")
     candidates = library.shipped_files()
-    if isinstance(named, str) and _leads_to_file(named):
-        candidates = [library.resolve(named)]
+    if isinstance(file, str) and _leads_to_file(file):
+        candidates = [library.resolve(file)]
     for path in candidates:
         if digest in (None, hashlib.sha256(path.read_bytes()).hexdigest()):
             spec = load(path)

@@ -60,7 +60,7 @@ def _show(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def _fold_row(row: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a row of the wide table as a row of the narrow table, whose cells have two lines."""
+    """Return a row of the wide table as a row of the narrow table, in which a cell may have two lines."""
     task, tier, size, goal, seen, mechanisms, steps, _ = row
     return f"{task}\n  {mechanisms}", tier, f"{size}\n{steps}", f"{goal}\n{seen}"
 

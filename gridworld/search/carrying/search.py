@@ -1,16 +1,20 @@
-"""Exact search by events, for tasks in which nothing but keys and doors changes: pick up, open, put down.
+"""Exact search by events, for tasks in which only keys and doors change.
 
-Between two events the agent only walks, and nothing depends on its way: so a shortest way joins them, and a state is
-one in which it has just picked up a key or opened a door. A key is put down only to pick up another one, so putting
-down belongs to picking up. Every solution is such a chain of events, and the shortest chain is a shortest solution.
+The events are: pick up a key, open a door, put down a key. Between two events the agent only walks, and nothing
+depends on the walk, so a shortest walk joins the events. The states of the search are therefore the states directly
+after the agent picks up a key or opens a door. The agent puts down a key only to pick up another key, so a pickup
+includes the putting down. Every solution is a chain of events, and a shortest chain is a shortest solution.
 
-A key may be put down on any of hundreds of cells, and two keys that are moved on by turns make chains of dozens of
-events, in which one order is as good as another: no bound tells such states apart. So states that differ only in
-where the agent is and where keys lie are packed into arrays, a stage each, and expanded together: all that may be on
-a way within a bound, which is raised as little as possible until there is one (breadth-first heuristic search; Zhou
-and Hansen, 2006). Stages with more open doors come first, so that the last round soon finds a way.
+The agent may put down a key on any of hundreds of cells. Two keys that are moved in turns make chains of dozens of
+events in many equally good orders, and no bound distinguishes these states. States that differ only in the pose of the
+agent and in the cells of keys are therefore packed into arrays, one stage for each group, and are expanded together.
 
-Keys that are of no more use vanish when they are put down, see :meth:`gridworld.search.solver.Solver.solve`.
+The search is a breadth-first heuristic search (Zhou and Hansen, 2006). A round expands all states that may be on a way
+within a bound. Each round raises the bound as little as possible, until a round finds a way. Stages with more open
+doors are expanded first, so that the last round finds a way early.
+
+Keys without further use vanish when they are put down; see the method ``_search_thoroughly`` of
+:class:`gridworld.search.solver.Solver`.
 """
 
 from __future__ import annotations
@@ -34,33 +38,35 @@ from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation
 
 _CELLS: Final = 1_000
-"""So many cells times states are expanded by events in the time that one state takes step by step, about."""
+"""Conversion of the cost: a search step by step expands one state in the time that a search by events needs for one
+state on a grid of about this number of cells."""
 
 _MAX_NUMBERS: Final = 1 << 25
-"""Distances that one batch may need, about."""
+"""Approximate greatest number of distances for one batch."""
 
 _WINDOW: Final = 24
-"""States of a stage are expanded together if they are within so many steps from the start of one another.
+"""Greatest difference, in steps from the start, between states of a stage that are expanded together.
 
-In a wider one states are expanded again that were not yet reached in the fewest steps; a narrower one has less to do
-at once.
+With a wider window, more states are expanded again because they were not reached in the fewest steps at first. With a
+narrower window, fewer states are expanded together.
 """
 
 
 def is_possible(layout: Layout) -> bool:
-    """Return whether only keys and doors can change, and the goal asks only for places and events."""
+    """Return whether only keys and doors can change, and the goal is a cell or a set of mechanisms."""
     goal = layout.spec.goal.goal_type
-    static = not layout.switches and not any(layout.pushable) and not layout.conditions
-    return static and bool(layout.keys and layout.doors) and goal in ("reach_position", "collect_all")
+    has_other_changes = layout.switches or any(layout.pushable) or layout.conditions
+    has_keys_and_doors = bool(layout.keys and layout.doors)
+    return not has_other_changes and has_keys_and_doors and goal in ("reach_position", "collect_all")
 
 
 class Carrying:
-    """Searches one task.
+    """A search by events in one task.
 
     Args:
-        layout: for which :func:`is_possible` holds.
-        relaxation: of it.
-        vanished: a state without the keys on the floor that are of no more use.
+        layout: the task, for which :func:`is_possible` holds.
+        relaxation: a relaxation of the task.
+        vanished: function that returns a state without the keys on the floor that have no further use.
     """
 
     def __init__(self, layout: Layout, relaxation: Relaxation, vanished: Callable[[State], State]) -> None:
@@ -71,38 +77,42 @@ class Carrying:
         self._walks: dict[frozenset[str], Walks] = {}
 
     def search(self, start: State, limit: int | None) -> tuple[int, tuple[Action, ...] | None, int]:
-        """Search from a state.
+        """Search from a state; return (lower bound, actions, cost).
+
+        The lower bound on the length of a solution is proven; ``UNREACHABLE`` means that the task is unsolvable. The
+        actions are a shortest solution; None means that the task is unsolvable or the search gave up. The cost has the
+        unit of ``limit``.
+
+        If keys vanish, the actions solve the simplified task with vanishing keys; the caller must check whether the
+        actions solve the task itself.
 
         Args:
-            start: the state.
-            limit: of what it may cost, in states of a search step by step, about; None for no limit.
-
-        Returns:
-            A proven lower bound on the length of a solution, ``UNREACHABLE`` if the task is unsolvable; the actions of
-            a shortest solution, or None if the task is unsolvable or the search gave up; the cost of the search. Where
-            keys vanish, the actions solve the task in which they do: try them in the task itself.
+            start: the first state.
+            limit: limit of the cost, as an approximate number of states of a search step by step; None for no limit.
         """
         start = self._vanished(start)
         bound = self._relaxation.distance(start)
         spent = 0
-        cost = max(0.5, self._ground.size / _CELLS)
+        cost_of_state = max(0.5, self._ground.size / _CELLS)
         while bound < UNREACHABLE:
             search = _Round(self._layout, self._ground, self._walks, self._vanished, bound)
-            actions = search.search(start, None if limit is None else (limit - spent) / cost)
-            spent += ceil(search.spent * cost)
-            if actions is not None or (limit is not None and spent >= limit):
+            most_states = None if limit is None else (limit - spent) / cost_of_state
+            actions = search.search(start, most_states)
+            spent += ceil(search.spent * cost_of_state)
+            is_at_limit = limit is not None and spent >= limit
+            if actions is not None or is_at_limit:
                 return bound, actions, spent
-            bound = search.beyond
+            bound = search.next_bound
         return UNREACHABLE, None, spent
 
 
 class _Round:
-    """A search for a way no longer than a bound.
+    """A round of the search: a search for a way that is no longer than a bound.
 
     Attributes:
-        beyond: no way is shorter, if the search has ended without one and without the limit; ``UNREACHABLE`` if nothing
-            was left out.
-        spent: states expanded.
+        next_bound: the least bound greater than the bound of this round that a left-out state has; ``UNREACHABLE`` if
+            no state was left out. If the round ends without a way and without reaching the limit, no way is shorter.
+        spent: number of expanded states.
     """
 
     def __init__(
@@ -118,39 +128,49 @@ class _Round:
         self._walks = walks
         self._vanished = vanished
         self._bound = bound
-        self.beyond = UNREACHABLE
+        self.next_bound = UNREACHABLE
         self.spent = 0
         self._stages: dict[tuple[object, ...], Stage] = {}
+        # For each expanded batch: the number of its first state, its stage, and the batch.
         self._log: list[tuple[int, Stage, Batch]] = []
 
     def search(self, start: State, limit: float | None) -> tuple[Action, ...] | None:
-        """Return the actions of a solution within the bound, or None if no such solution is found within the limit."""
+        """Return the actions of a solution within the bound, or None if no solution is found within the limit.
+
+        Args:
+            start: the first state.
+            limit: approximate limit of the number of expanded states; None for no limit.
+        """
         most = max(1, _MAX_NUMBERS // len(self._ground.places))
-        self._offer(self._stage(start), self._ground.pack_state(start))
-        while (stage := self._next()) is not None:
+        self._enqueue(self._stage_of(start), self._ground.pack_state(start))
+        while (stage := self._next_stage()) is not None:
             if limit is not None and self.spent >= limit:
                 break
             batch = stage.take_batch(_WINDOW, most)
             if not len(batch.poses):
                 continue
 
+            # Expanded states are numbered in the order of expansion.
             numbers = np.arange(self.spent, self.spent + len(batch.poses))
             self._log.append((self.spent, stage, batch))
             self.spent += len(batch.poses)
 
-            if (end := self._finish(stage, batch)) is not None:
+            end = self._find_end(stage, batch)
+            if end is not None:
                 state, pose = end
                 return self._trace_actions(int(numbers[state]), pose)
-            self._open(stage, batch, numbers)
+            self._expand_openings(stage, batch, numbers)
             for key in stage.floor:
-                self._pick(stage, batch, numbers, key)
+                self._expand_pickups(stage, batch, numbers, key)
         return None
 
-    def _next(self) -> Stage | None:
-        waiting = [stage for stage in self._stages.values() if stage.waiting]
-        return min(waiting, key=lambda stage: (-len(stage.state.open_doors), stage.first()), default=None)
+    def _next_stage(self) -> Stage | None:
+        """Return the stage with the most open doors, then with the fewest steps; None if no state is waiting."""
+        stages = [stage for stage in self._stages.values() if stage.waiting]
+        return min(stages, key=lambda stage: (-len(stage.state.open_doors), stage.first()), default=None)
 
-    def _stage(self, state: State) -> Stage:
+    def _stage_of(self, state: State) -> Stage:
+        """Return the stage of a state; a new stage is created if needed."""
         name = state.open_doors, state.carrying, tuple(cell is None for cell in state.key_cells)
         if name not in self._stages:
             if state.open_doors not in self._walks:
@@ -158,31 +178,32 @@ class _Round:
             self._stages[name] = Stage(self._ground, self._walks[state.open_doors], state)
         return self._stages[name]
 
-    def _offer(self, stage: Stage, batch: Batch) -> None:
-        """Put states on the list of their stage if they may be on a way within the bound."""
+    def _enqueue(self, stage: Stage, batch: Batch) -> None:
+        """Add the states of a batch that may be on a way within the bound to the waiting states of the stage."""
         lengths = np.minimum(batch.steps + stage.left(batch), UNREACHABLE)
         batch = batch.select(lengths <= self._bound)
-        self._leave(lengths)
+        self._update_next_bound(lengths)
         if len(batch.poses):
             stage.waiting.append(batch)
 
-    def _leave(self, lengths: Numbers) -> None:
+    def _update_next_bound(self, lengths: Numbers) -> None:
+        """Lower ``next_bound`` to the least of the lengths that exceed the bound."""
         longer = lengths[lengths > self._bound]
-        self.beyond = min(self.beyond, int(longer.min(initial=UNREACHABLE)))
+        self.next_bound = min(self.next_bound, int(longer.min(initial=UNREACHABLE)))
 
-    def _finish(self, stage: Stage, batch: Batch) -> tuple[int, int] | None:
-        """Return a state on a way within the bound without further events, and the pose where it ends; None without."""
+    def _find_end(self, stage: Stage, batch: Batch) -> tuple[int, int] | None:
+        """Return (index of a state, final pose) of a way within the bound that needs no further event, or None."""
         square = self._layout.goal_square
         if square is None:
             ends = batch.poses[:, None]
-            left = np.where(self._find_achieved(stage, batch), 0, UNREACHABLE)[:, None]
+            remaining = np.where(self._find_achieved(stage, batch), 0, UNREACHABLE)[:, None]
         else:
             ends = np.flatnonzero(self._ground.places.on(square))[None, :]
-            left = stage.walks.steps(batch.poses[:, None], ends)
-            left[left >= FAR] = UNREACHABLE
+            remaining = stage.walks.steps(batch.poses[:, None], ends)
+            remaining[remaining >= FAR] = UNREACHABLE
 
-        lengths = np.minimum(batch.steps[:, None] + left, UNREACHABLE)
-        self._leave(lengths)
+        lengths = np.minimum(batch.steps[:, None] + remaining, UNREACHABLE)
+        self._update_next_bound(lengths)
         if lengths.min() > self._bound:
             return None
 
@@ -191,19 +212,20 @@ class _Round:
         return int(state), int(end)
 
     def _find_achieved(self, stage: Stage, batch: Batch) -> Numbers:
-        """Return whether everything was collected, by state."""
+        """Return for each state whether a ``collect_all`` goal is achieved."""
         key_index = self._layout.key_index
         names = [name for name in self._layout.spec.goal.target_ids if name in key_index]
-        # Which keys were collected differs from state to state; all else is the same in a stage.
+        # Only the collected keys differ between the states of a stage.
         all_keys = stage.state._replace(collected=frozenset(names))
-        done = np.full(len(batch.poses), achieved(self._layout, all_keys))
+        is_achieved = np.full(len(batch.poses), achieved(self._layout, all_keys))
         for name in names:
             key = key_index[name]
             if key in stage.floor:
-                done &= batch.cells[:, key] != self._ground.size
-        return done
+                is_achieved &= batch.cells[:, key] != self._ground.size
+        return is_achieved
 
-    def _open(self, stage: Stage, batch: Batch, numbers: Numbers) -> None:
+    def _expand_openings(self, stage: Stage, batch: Batch, numbers: Numbers) -> None:
+        """Enqueue the states after the agent opens a door with its key."""
         state = stage.state
         if state.carrying is None:
             return
@@ -216,7 +238,7 @@ class _Round:
             if door.requires_key != colour or door.id in state.open_doors:
                 continue
             open_doors = state.open_doors | {door.id}
-            after = self._stage(self._vanished(state._replace(open_doors=open_doors, carrying=hand)))
+            after = self._stage_of(self._vanished(state._replace(open_doors=open_doors, carrying=hand)))
             cells = np.full_like(batch.cells, ground.size)
             cells[:, after.floor] = batch.cells[:, after.floor]
 
@@ -225,25 +247,27 @@ class _Round:
                 steps = stage.walks.steps(batch.poses, front)
                 poses = np.full_like(batch.poses, front)
                 opened = Batch(poses, cells, batch.steps + steps + 1, numbers)
-                self._offer(after, opened.select(steps < FAR))
+                self._enqueue(after, opened.select(steps < FAR))
 
-    def _pick(self, stage: Stage, batch: Batch, numbers: Numbers, key: int) -> None:
-        found = find_picks(stage, batch, key)
-        after = self._stage(self._pick_key(stage, key))
+    def _expand_pickups(self, stage: Stage, batch: Batch, numbers: Numbers, key: int) -> None:
+        """Enqueue the states after the agent picks up a key and, if it carries a key, puts that key down before."""
+        picks = find_picks(stage, batch, key)
+        after = self._stage_of(self._example_after_pickup(stage, key))
         if stage.hand is None:
-            batch_after = Batch(found.poses, found.cells, found.steps, numbers[found.states])
-            self._offer(after, batch_after)
+            batch_after = Batch(picks.poses, picks.cells, picks.steps, numbers[picks.states])
+            self._enqueue(after, batch_after)
             return
 
         swapping = Swapping(stage, after, batch, numbers, stage.hand, key)
         for part in swapping.parts:
-            lengths = swapping.least(found, part)
-            self._leave(lengths)
-            for swaps in swapping.swaps(found.select(lengths <= self._bound), part, self._bound):
-                self.beyond = min(self.beyond, swaps.beyond)
-                self._offer(after, swaps.batch)
+            lengths = swapping.least(picks, part)
+            self._update_next_bound(lengths)
+            for swaps in swapping.swaps(picks.select(lengths <= self._bound), part, self._bound):
+                self.next_bound = min(self.next_bound, swaps.next_bound)
+                self._enqueue(after, swaps.batch)
 
-    def _pick_key(self, stage: Stage, key: int) -> State:
+    def _example_after_pickup(self, stage: Stage, key: int) -> State:
+        """Return a state of the stage after the pickup of a key; the cell of a dropped key is arbitrary."""
         keys = self._layout.keys
         cells = list(stage.state.key_cells)
         cells[key] = None
@@ -252,11 +276,11 @@ class _Round:
         return self._vanished(stage.state._replace(carrying=keys[key].id, key_cells=tuple(cells)))
 
     def _trace_actions(self, number: int, end: int) -> tuple[Action, ...]:
-        """Return the actions of the whole way to a state and from there to a pose."""
+        """Return the actions of the way from the start through the state with a number to the final pose."""
         chain = list[Link]()
-        while number >= 0:
-            place = bisect_right(self._log, number, key=lambda entry: entry[0]) - 1
-            first, stage, batch = self._log[place]
+        while number >= 0:  # the start has the origin -1
+            index = bisect_right(self._log, number, key=lambda entry: entry[0]) - 1
+            first, stage, batch = self._log[index]
             row = number - first
             chain.append(Link(stage, batch.select(np.array([row]))))
             number = int(batch.origins[row])

@@ -1,4 +1,7 @@
-"""States of a task of keys and doors, packed into arrays: a stage is what many of them have in common."""
+"""States of a task of keys and doors, packed into arrays.
+
+A stage is a group of states with the same open doors, the same carried key and the same keys on the floor.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ class Batch(NamedTuple):
     """States of one stage.
 
     Attributes:
-        poses: of the agent; shape (states,).
-        cells: by state and key the number of the cell that it was dropped on, the number of all cells if it was never
-            picked up or is not on the floor; shape (states, keys).
-        steps: from the start.
-        origins: numbers of the states before, -1 for the start.
+        poses: poses of the agent, shape (states,).
+        cells: number of the cell on which each key was dropped, shape (states, keys). A key that was never picked up
+            or is not on the floor has the number ``Ground.size``, which is no cell.
+        steps: steps from the start, shape (states,).
+        origins: number of the state before each state, -1 for the start, shape (states,).
     """
 
     poses: Numbers
@@ -31,19 +34,19 @@ class Batch(NamedTuple):
     origins: Numbers
 
     def select(self, chosen: Numbers | Mask | slice) -> Batch:
-        """Return some of the states."""
+        """Return the states at some indices, of a mask, or of a slice."""
         return Batch(*(field[chosen] for field in self))
 
 
 class Ground:
-    """What never changes in a task, as arrays by number of cell.
+    """The unchanging properties of a task, as arrays indexed by the number of a cell.
 
     Attributes:
-        size: how many cells there are.
-        faces: poses by heading and cell ahead.
-        beside: whether two cells touch; the one more that stands for no cell touches none.
-        homes: cells where keys begin, by key.
-        parts: cells on which a key may be dropped, in parts that no bound tells apart.
+        size: number of cells; as the number of a cell, it means no cell.
+        faces: pose by heading and cell ahead, shape (headings, cells).
+        beside: whether two cells are neighbours, shape (cells + 1, cells + 1); the last row and column mean no cell.
+        homes: initial cell of each key, shape (keys,).
+        parts: cells on which a key may be dropped, in parts; bounds do not distinguish the cells of a part.
     """
 
     def __init__(self, layout: Layout, relaxation: Relaxation) -> None:
@@ -60,11 +63,11 @@ class Ground:
         shape = (self.size + 1, self.size + 1)
         self.beside: Mask = np.zeros(shape, dtype=np.bool_)
         for cell, number in index.items():
-            near = [index[other] for other in layout.tiling.neighbours(cell) if other in index]
-            self.beside[number, near] = True
+            neighbours = [index[other] for other in layout.tiling.neighbours(cell) if other in index]
+            self.beside[number, neighbours] = True
 
     def pack_state(self, state: State) -> Batch:
-        """Return a batch of this one state."""
+        """Return a batch that holds only this state, as the start of a search."""
         cells = list[int]()
         for key, cell in zip(self.layout.keys, state.key_cells, strict=True):
             if cell is None or key.id not in state.collected:
@@ -76,19 +79,20 @@ class Ground:
 
 
 class Stage:
-    """Which doors are open, which key is in hand, and which keys are on the floor.
+    """All states with the same open doors, the same carried key, and the same keys on the floor.
 
     Args:
-        ground: of the task.
-        walks: while these doors are open.
-        state: one of the stage.
+        ground: the properties of the task.
+        walks: the walks while these doors are open.
+        state: any state of the stage.
 
     Attributes:
-        state: one of the stage, in which no key on the floor was ever picked up.
-        hand: index of the key in hand, or None if the hand is empty.
+        state: the state of the stage in which every key on the floor is on its initial cell.
+        hand: index of the carried key; None if the agent carries nothing.
         floor: indices of the keys on the floor.
-        known: fewest steps to the states that were expanded, by pose and cells as bytes.
-        waiting: states to expand.
+        bounds: lower bounds for the states of the stage.
+        known: fewest steps from the start to each expanded state; the state is given by pose and cells, as bytes.
+        waiting: states that are to be expanded.
     """
 
     def __init__(self, ground: Ground, walks: Walks, state: State) -> None:
@@ -105,21 +109,21 @@ class Stage:
         self.waiting: list[Batch] = []
 
     def locate_floor(self, cells: Numbers) -> Lying:
-        """Return the cells of the keys on the floor, for bounds."""
+        """Return the cells of the keys on the floor by id, in the form that the bounds need."""
         keys = self.ground.layout.keys
         return {keys[key].id: cells[:, key] for key in self.floor}
 
     def left(self, batch: Batch) -> Numbers:
-        """Return a lower bound on the steps left, by state."""
+        """Return a lower bound on the remaining steps of each state."""
         return self.bounds.bound_states(batch.poses, self.locate_floor(batch.cells))
 
     def locate(self, cells: Numbers, key: int) -> Numbers:
-        """Return the cells on which a key on the floor lies, by state."""
-        lying = cells[:, key]
-        return np.where(lying == self.ground.size, self.ground.homes[key], lying)
+        """Return the cell on which a key on the floor lies in each state."""
+        dropped = cells[:, key]
+        return np.where(dropped == self.ground.size, self.ground.homes[key], dropped)
 
     def locate_others(self, cells: Numbers, key: int) -> Iterator[Numbers]:
-        """Return, for each other key on the floor, the cells on which it lies."""
+        """Yield for each other key on the floor the cell on which that key lies in each state."""
         return (self.locate(cells, other) for other in self.floor if other != key)
 
     def first(self) -> int:
@@ -127,8 +131,16 @@ class Stage:
         return min(int(batch.steps.min()) for batch in self.waiting)
 
     def take_batch(self, window: int, most: int) -> Batch:
-        """Take up to ``most`` waiting states within ``window`` steps of the first; skip those known in as few."""
-        waiting = Batch(*(np.concatenate(fields) for fields in zip(*self.waiting, strict=True)))
+        """Remove and return the waiting states with the fewest steps.
+
+        States that were already expanded with as few steps are removed, but not returned.
+
+        Args:
+            window: greatest difference of the steps of these states.
+            most: greatest number of these states.
+        """
+        columns = zip(*self.waiting, strict=True)
+        waiting = Batch(*(np.concatenate(column) for column in columns))
         waiting = waiting.select(np.argsort(waiting.steps, kind="stable"))
         last = waiting.steps[0] + window
         count = min(most, int(np.searchsorted(waiting.steps, last, side="right")))
@@ -136,16 +148,16 @@ class Stage:
         later = waiting.select(slice(count, None))
         self.waiting = [later] if len(later.poses) else []
 
-        # A row of 32-bit numbers as one opaque value becomes a hashable key of bytes.
+        # Viewing a row of 32-bit numbers as one opaque value gives a hashable key of bytes.
         rows = np.column_stack((batch.poses, batch.cells[:, self.floor]))
         rows = rows.astype(np.int32, order="C")
         width = rows.shape[1] * rows.itemsize
         states = rows.view(f"V{width}").ravel().tolist()
 
-        fresh = list[int]()
+        improved = list[int]()
         known = self.known
-        for number, (state, steps) in enumerate(zip(states, batch.steps.tolist(), strict=True)):
+        for index, (state, steps) in enumerate(zip(states, batch.steps.tolist(), strict=True)):
             if state not in known or steps < known[state]:
                 known[state] = steps
-                fresh.append(number)
-        return batch.select(np.array(fresh, dtype=np.int64))
+                improved.append(index)
+        return batch.select(np.array(improved, dtype=np.int64))

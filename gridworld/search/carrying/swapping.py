@@ -1,4 +1,4 @@
-"""Putting down the key in hand on the way to another one, of many states at once (pure)."""
+"""Putting down the carried key on the way to another key, computed for many states at once (pure)."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.relaxation import UNREACHABLE
 
 _MAX_NUMBERS: Final = 1_000_000
-"""Of an array of ways by cell, about."""
+"""Approximate greatest size of an array of ways by cell."""
 
 
 class Swaps(NamedTuple):
-    """Successors of states of one stage.
+    """Successors of the states of one stage.
 
     Attributes:
-        batch: the states after.
-        beyond: no way that was left out, since it is longer than the bound at hand, is shorter than this.
+        batch: the states after the swap.
+        next_bound: a lower bound on the length of every way that was left out because it exceeds the current bound.
     """
 
     batch: Batch
-    beyond: int
+    next_bound: int
 
 
 class Swapping:
-    """Puts the key in hand down and picks up another one.
+    """Swaps of keys: the agent puts down the carried key and picks up another key.
 
     Args:
-        before, after: the stages.
-        batch: states before.
-        numbers: of these states in the whole search.
-        hand, key: indices of the keys that are put down and picked up.
+        before, after: the stages before and after the swap.
+        batch: the states before the swap.
+        numbers: the numbers of these states in the whole search.
+        hand: index of the key that the agent puts down.
+        key: index of the key that the agent picks up.
     """
 
     def __init__(self, before: Stage, after: Stage, batch: Batch, numbers: Numbers, hand: int, key: int) -> None:
@@ -51,21 +52,22 @@ class Swapping:
 
     @property
     def vanishes(self) -> bool:
-        """Whether the key in hand is of no more use, and so vanishes when it is put down."""
+        """Whether the carried key has no further use, so that it vanishes when the agent puts it down."""
         return self._hand not in self._after.floor
 
     @property
     def parts(self) -> tuple[Numbers, ...]:
-        """Cells on which the key may be put down, in parts to look at one by one."""
+        """The cells on which the agent may put down the key, in parts; the caller handles one part at a time."""
         parts = self._before.ground.parts
         if self.vanishes:
             return (np.concatenate(parts),)
         return tuple(part for part in parts if self._can_reach(part))
 
     def _can_reach(self, part: Numbers) -> bool:
-        """Return whether the agent can face a cell of a part.
+        """Return whether the agent may be able to face a cell of a part.
 
-        Without teleporters every walk can be walked back: in all states of a stage or in none.
+        Without teleporters, every walk can be walked back. The agent can then face a cell either in all states of a
+        stage or in no state, so the first state is checked only.
         """
         ground = self._before.ground
         if ground.layout.portals:
@@ -75,24 +77,28 @@ class Swapping:
         return bool((steps < FAR).any())
 
     def least(self, picks: Picks, part: Numbers) -> Numbers:
-        """Return lower bounds on the whole length, if the key is put down on any cell of a part."""
+        """Return a lower bound on the length of the whole way for each pick if the key is put down in a part."""
         lying = self._locate_floor(picks)
         bounds = self._after.bounds
         if self.vanishes:
             lengths = picks.steps + bounds.bound_states(picks.poses, lying)
         else:
             lengths = picks.steps + bounds.least(picks.poses, lying, self._name, part)
-        least: Numbers = np.minimum(lengths, UNREACHABLE)
-        return least
+        capped: Numbers = np.minimum(lengths, UNREACHABLE)
+        return capped
 
     def swaps(self, picks: Picks, part: Numbers, bound: int) -> Iterator[Swaps]:
-        """Yield states after the key was put down on a cell of a part, if they may be on a way within a bound."""
+        """Yield the states after the agent puts the key down on a cell of a part and picks up the other key.
+
+        States that cannot be on a way within the bound are left out.
+        """
         if self.vanishes:
-            for some in _split(len(picks.poses), len(part)):
-                yield self._drop_useless(picks.select(some), part)
+            for rows in _split(len(picks.poses), len(part)):
+                yield self._drop_useless(picks.select(rows), part)
             return
 
-        # Ways by a cell are alike for picks that differ in nothing but other keys' cells: group these.
+        # Picks with the same start pose, end pose, ``on`` and ``strict`` have the same ways, so these picks form a
+        # group. The picks of a group differ only in the cells of other keys.
         codes = self._batch.poses[picks.states] * len(self._before.ground.places) + picks.poses
         codes = (codes * 2 + picks.on) * 2 + picks.strict
         order = np.argsort(codes, kind="stable")
@@ -110,89 +116,102 @@ class Swapping:
             yield self._swap_groups(grouped, begins[groups] - begin, part, bound)
 
     def ways(self, picks: Picks, part: Numbers) -> Steps:
-        """Return the fewest steps to pick the other key up, if the one in hand is put down on each cell of a part.
+        """Return the fewest steps of each pick if the agent puts down the carried key on each cell of a part.
 
         Returns:
-            Shape (picks, cells), without the two actions; ``FAR`` or more where it cannot be put down.
+            An array of shape (picks, cells). The steps do not include the two actions of putting down and picking up.
+            The value is ``FAR`` or more if the key cannot be put down on the cell.
         """
-        ways = self._ways(picks, part)
+        ways = self._ways_without_others(picks, part)
         for other in self._before.locate_others(picks.cells, self._key):
             ways[part == other[:, None]] = FAR
         return ways
 
     def _drop_useless(self, picks: Picks, part: Numbers) -> Swaps:
+        """Return the swaps of a key that vanishes; only the nearest cell for putting it down matters."""
         ways = self.ways(picks, part).min(axis=1).astype(np.int64)
         steps = self._batch.steps[picks.states] + ways + 2
         batch = Batch(picks.poses, picks.cells, steps, self._numbers[picks.states])
         return Swaps(batch.select(ways < FAR), UNREACHABLE)
 
     def _swap_groups(self, picks: Picks, begins: Numbers, part: Numbers, bound: int) -> Swaps:
-        """Swap for sorted picks; ``begins`` says where those begin that differ only in other keys' cells.
+        """Return the swaps of sorted picks within a bound.
 
-        The first projection alone chooses cells; whoever takes the states looks at all. ``slack`` is what the way by a
-        cell may take if the key lies on the first cell of the part, and ``worth`` corrects for the others.
+        Only the first projection decides here which cells are within the bound; the receiver of the states checks
+        them with all projections. ``slack`` is the greatest number of steps of the walk if the key lies on the first
+        cell of the part, and ``worth`` corrects the bound for the other cells.
+
+        Args:
+            picks: picks sorted by group.
+            begins: index of the first pick of each group.
+            part: cells on which the agent may put down the key.
+            bound: greatest length of the whole way.
         """
         view = self._after.bounds.views[0]
-        steps = self._batch.steps[picks.states] + 2
-        left = view.steps(picks.poses, self._locate_floor(picks), self._name, int(part[0]))
-        slack = bound - steps - left
+        steps = self._batch.steps[picks.states] + 2  # put down, pick up
+        remaining = view.steps(picks.poses, self._locate_floor(picks), self._name, int(part[0]))
+        slack = bound - steps - remaining
 
-        # By group and cell: the cells that some pick of the group may use.
-        ways = self._ways(picks.select(begins), part).astype(np.int64)
+        # By group and cell: the cells that at least one pick of the group may use.
+        ways = self._ways_without_others(picks.select(begins), part).astype(np.int64)
         possible = ways < FAR
         rated = ways + view.worth(self._name, part)
-        most = np.maximum.reduceat(slack, begins)[:, None]
-        within = possible & (rated <= most)
-        excess = rated - most
-        beyond = excess[possible & ~within].min(initial=UNREACHABLE)
+        most_slack = np.maximum.reduceat(slack, begins)[:, None]
+        within = possible & (rated <= most_slack)
+        excess = rated - most_slack
+        least_excess = excess[possible & ~within].min(initial=UNREACHABLE)
 
-        # By pick: each cell of its group becomes an entry of its own.
+        # Make an entry for each pick and each cell of its group: entry i has the pick chosen[i], whose group is
+        # rows[i], and the cell part[columns[i]].
         rows, columns = np.nonzero(within)
         counts = np.bincount(rows, minlength=len(begins))
         sizes = np.diff(begins, append=len(steps))
-        row_of = np.repeat(np.arange(len(begins)), sizes)
-        chosen = np.repeat(np.arange(len(steps)), counts[row_of])
-        first = np.cumsum(counts)[row_of] - np.cumsum(counts[row_of])
-        columns = columns[np.arange(len(chosen)) + first[chosen]]
-        rows = row_of[chosen]
+        group_of_pick = np.repeat(np.arange(len(begins)), sizes)
+        chosen = np.repeat(np.arange(len(steps)), counts[group_of_pick])
+        # Difference between the index of a group's first cell and the index of a pick's first entry.
+        offset = np.cumsum(counts)[group_of_pick] - np.cumsum(counts[group_of_pick])
+        columns = columns[np.arange(len(chosen)) + offset[chosen]]
+        rows = group_of_pick[chosen]
 
         over = rated[rows, columns] - slack[chosen]
-        beyond = min(beyond, over[over > 0].min(initial=UNREACHABLE))
+        least_excess = min(least_excess, over[over > 0].min(initial=UNREACHABLE))
         cells = part[columns]
-        free = over <= 0
+        kept = over <= 0
         for other in self._before.locate_others(picks.cells, self._key):
-            free &= cells != other[chosen]
-        chosen = chosen[free]
-        rows = rows[free]
-        columns = columns[free]
+            kept &= cells != other[chosen]
+        chosen = chosen[kept]
+        rows = rows[kept]
+        columns = columns[kept]
 
-        after = picks.cells[chosen]
-        after[:, self._hand] = cells[free]
+        cells_after = picks.cells[chosen]
+        cells_after[:, self._hand] = cells[kept]
         lengths = steps[chosen] + ways[rows, columns]
-        batch = Batch(picks.poses[chosen], after, lengths, self._numbers[picks.states[chosen]])
-        return Swaps(batch, int(min(bound + beyond, UNREACHABLE)))
+        batch = Batch(picks.poses[chosen], cells_after, lengths, self._numbers[picks.states[chosen]])
+        return Swaps(batch, int(min(bound + least_excess, UNREACHABLE)))
 
-    def _ways(self, picks: Picks, part: Numbers) -> Steps:
-        """Compute :meth:`ways` as if no third key lay on the floor."""
+    def _ways_without_others(self, picks: Picks, part: Numbers) -> Steps:
+        """Return the result of :meth:`ways` for a floor without a third key."""
         ground = self._before.ground
         ways = self._before.walks.detours(self._batch.poses[picks.states], picks.poses, part)
-        here = ground.places.cell[picks.poses]
-        there = np.where(picks.on, here, ground.places.ahead[picks.poses])
+        agent_cell = ground.places.cell[picks.poses]
+        key_cell = np.where(picks.on, agent_cell, ground.places.ahead[picks.poses])
 
-        on_the_key = part == there[:, None]
-        on_agent = part == here[:, None]
-        beside = ground.beside[there][:, part]
-        never = on_the_key | (~picks.on[:, None] & on_agent)
-        never |= picks.strict[:, None] & ~beside
-        ways[never] = FAR
+        is_key_cell = part == key_cell[:, None]
+        is_agent_cell = part == agent_cell[:, None]
+        is_beside_key = ground.beside[key_cell][:, part]
+        # If the agent picks up from the cell before, a key dropped on that cell would be picked up instead.
+        forbidden = is_key_cell | (~picks.on[:, None] & is_agent_cell)
+        forbidden |= picks.strict[:, None] & ~is_beside_key
+        ways[forbidden] = FAR
         return ways
 
     def _locate_floor(self, picks: Picks) -> Lying:
+        """Return the cells of the keys that stay on the floor, in the form that the bounds need."""
         names = self._before.ground.layout.keys
         floor = [key for key in self._before.floor if key != self._key]
         return {names[key].id: picks.cells[:, key] for key in floor}
 
 
 def _split(count: int, columns: int) -> list[Numbers]:
-    """Split the rows of an array so that no part holds many more than ``_MAX_NUMBERS`` numbers."""
+    """Split the indices of ``count`` rows into parts; each part has at most about ``_MAX_NUMBERS`` numbers."""
     return np.array_split(np.arange(count), 1 + count * columns // _MAX_NUMBERS)

@@ -1,4 +1,7 @@
-"""Shortest walks between poses while no door opens or closes, as arrays."""
+"""Shortest walks between poses while no door opens or closes, as arrays.
+
+A pose is a number: the number of the cell times the number of headings, plus the heading.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,27 @@ from gridworld.rules.layout import Layout, State
 from gridworld.search.relaxation.places import Mask, Numbers, Places
 
 FAR: Final = 1 << 29
-"""Means no way: longer than any walk; twice this value fits 32 bits."""
+"""Distance that means no way; it is longer than any walk, and twice this value fits 32 bits."""
 
 NO_POSE: Final = -1
+"""Number in place of a pose that does not exist."""
 
 _MAX_KEPT: Final = 1 << 26
-"""Greatest number of distances of one kind that are cached."""
+"""Greatest number of distances in each cache."""
 
 Steps: TypeAlias = NDArray[np.int32]
 
 
 class Walks:
-    """Fewest steps between poses while the same doors are open; measured on demand and cached.
+    """Fewest steps between poses while the same doors are open; computed on demand and cached.
 
     Args:
-        layout: the task's layout.
-        places: its poses.
-        state: the state that says which doors and gates are open.
+        layout: the task.
+        places: the poses of the task.
+        state: a state in which these doors are open.
+
+    Attributes:
+        faces: pose by heading and cell ahead, shape (headings, cells).
     """
 
     def __init__(self, layout: Layout, places: Places, state: State) -> None:
@@ -39,72 +46,89 @@ class Walks:
                 shut |= places.facing(cell)
         poses = np.arange(len(places))
         headings = places.headings
-        first = poses // headings * headings
-        turned = [first + (poses + turn) % headings for turn in (-1, 1)]
+        first_of_cell = poses // headings * headings
+        turned = [first_of_cell + (poses + turn) % headings for turn in (-1, 1)]
         moved = np.where(shut, NO_POSE, places.after)
+        # Pose after moving forward, turning left, turning right, shape (3, poses).
         self._after: Numbers = np.stack([moved, *turned])
         self.faces = faces(places)
-        self._ahead = _Rows(self._after, self.faces)
-        self._back = _Rows(np.concatenate((_invert(moved), turned)), self.faces)
+        self._from = _Rows(self._after, self.faces)
+        # Distances to a pose are distances from the pose in the inverse graph; left and right turns are inverse.
+        self._to = _Rows(np.concatenate((_invert(moved), turned)), self.faces)
 
     def steps(self, poses: Numbers, ends: Numbers) -> Numbers:
-        """Return the fewest steps from poses to others, ``FAR`` or more without a way; shapes broadcast."""
-        rows, _, index = self._ahead.look_up(poses)
+        """Return the fewest steps from each pose to its end, ``FAR`` or more if no way exists.
+
+        The shapes of ``poses`` and ``ends`` are broadcast.
+        """
+        rows, _, index = self._from.look_up(poses)
         return rows[index, ends].astype(np.int64)
 
     def detours(self, poses: Numbers, ends: Numbers, cells: Numbers) -> Steps:
-        """Return the fewest steps from poses to others through some pose that has a given cell ahead.
+        """Return the fewest steps from each pose to its end through a pose with a given cell ahead.
+
+        Args:
+            poses, ends: arrays of the same length.
+            cells: the cells that the agent has to face.
 
         Returns:
-            Shape (poses, cells); ``FAR`` or more without a way.
+            An array of shape (poses, cells); ``FAR`` or more if no way exists.
         """
-        _, ahead, begin = self._ahead.look_up(poses)
-        _, back, end = self._back.look_up(ends)
-        there = ahead[begin][:, :, cells]
-        on = back[end][:, :, cells]
-        ways: Steps = (there + on).min(axis=1)
+        _, steps_from, rows_from = self._from.look_up(poses)
+        _, steps_to, rows_to = self._to.look_up(ends)
+        # Shape (poses, headings, cells), for each of the poses that face a cell.
+        to_front = steps_from[rows_from][:, :, cells]
+        to_end = steps_to[rows_to][:, :, cells]
+        ways: Steps = (to_front + to_end).min(axis=1)
         return ways
 
     def facing(self, pose: int, end: int, cell: int) -> int:
-        """Return the pose that has ``cell`` ahead on a shortest walk through such a pose."""
+        """Return the pose at which a shortest walk from ``pose`` to ``end`` that has to face ``cell`` faces it."""
         fronts = self.faces[:, cell]
         fronts = fronts[fronts != NO_POSE]
         lengths = self.steps(np.array(pose), fronts) + self.steps(fronts, np.array(end))
         return int(fronts[np.argmin(lengths)])
 
     def list_actions(self, pose: int, end: int) -> Iterator[Action]:
-        """Yield the actions of a shortest walk from a pose to another."""
-        rows, _, row = self._back.look_up(np.array(end))
-        left = rows[row]
+        """Yield the actions of a shortest walk from ``pose`` to ``end``; a walk must exist."""
+        rows, _, row = self._to.look_up(np.array(end))
+        remaining = rows[row]
         actions = (Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT)
         while pose != end:
-            nearer = (i for i, after in enumerate(self._after[:, pose]) if after >= 0 and left[after] < left[pose])
-            chosen = next(nearer)
-            yield actions[chosen]
-            pose = int(self._after[chosen, pose])
+            for action, after in zip(actions, self._after[:, pose].tolist(), strict=True):
+                if after != NO_POSE and remaining[after] < remaining[pose]:
+                    yield action
+                    pose = after
+                    break
 
 
 class _Rows:
     """Distances in a graph from one node to all others, cached in growing arrays that are cleared when full.
 
     Args:
-        beyond: by edge and node, the node that the edge leads to, or -1 without such an edge.
-        order: the nodes in the order used by a second array.
+        successors: node to which each edge of a node leads, or -1 for no edge, shape (edges of a node, nodes).
+        order: nodes in the order of a second array of distances, of any shape.
     """
 
-    def __init__(self, beyond: Numbers, order: Numbers) -> None:
-        self._beyond = beyond
+    def __init__(self, successors: Numbers, order: Numbers) -> None:
+        self._successors = successors
         self._order = order
-        nodes = beyond.shape[1]
+        nodes = successors.shape[1]
+        # Row of each node in the cached arrays, -1 for a node that is not cached.
         self._row = np.full(nodes, -1)
         self._rows: Steps = np.empty((0, nodes + 1), dtype=np.int32)
         self._ordered: Steps = np.empty((0, *order.shape), dtype=np.int32)
         self._used = 0
 
     def look_up(self, nodes: Numbers) -> tuple[Steps, Steps, Numbers]:
-        """Return distances from nodes to all, plus a last ``FAR``; the same in ``order``; and the rows of the nodes."""
+        """Return (distances, ordered distances, rows) for some nodes.
+
+        Row ``rows[i]`` of the distances belongs to ``nodes[i]``. A row has the distance to each node, and a last value
+        ``FAR`` for the index -1. The ordered distances have the same values in the shape of ``order``.
+        """
         fresh = np.unique(nodes[self._row[nodes] < 0])
-        if (self._used + len(fresh)) * len(self._row) > _MAX_KEPT:
+        is_full = (self._used + len(fresh)) * len(self._row) > _MAX_KEPT
+        if is_full:
             self._row[:] = -1
             self._used = 0
             self._rows = self._rows[:0]
@@ -123,47 +147,57 @@ class _Rows:
         return self._rows, self._ordered, self._row[nodes]
 
     def _measure(self, nodes: Numbers) -> Steps:
-        """Search breadth-first from all nodes at once."""
+        """Return the distances from each node, by breadth-first searches that run side by side.
+
+        The shape is (nodes, all nodes + 1). An entry of the flattened distances has the index: number of the search
+        times width, plus node.
+        """
         width = len(self._row) + 1
-        found = np.full(len(nodes) * width, FAR, dtype=np.int32)
-        seen = np.zeros(len(found), dtype=np.int64)
+        distances = np.full(len(nodes) * width, FAR, dtype=np.int32)
+        last_writer = np.zeros(len(distances), dtype=np.int64)
         begins = np.arange(len(nodes)) * width
-        border = nodes
+        frontier = nodes
         steps = 0
-        while len(border):
-            found[begins + border] = steps
+        while len(frontier):
+            distances[begins + frontier] = steps
             steps += 1
-            beyond = self._beyond[:, border]
-            numbers = (begins + beyond)[beyond >= 0]
-            numbers = numbers[found[numbers] == FAR]
-            seen[numbers] = np.arange(len(numbers))
-            numbers = numbers[seen[numbers] == np.arange(len(numbers))]
-            border = numbers % width
-            begins = numbers - border
-        return np.reshape(found, (len(nodes), width))
+            successors = self._successors[:, frontier]
+            entries = (begins + successors)[successors >= 0]
+            entries = entries[distances[entries] == FAR]
+            # Remove duplicates without sorting: of equal entries, only the last written index survives.
+            last_writer[entries] = np.arange(len(entries))
+            entries = entries[last_writer[entries] == np.arange(len(entries))]
+            frontier = entries % width
+            begins = entries - frontier
+        return np.reshape(distances, (len(nodes), width))
 
 
 def faces(places: Places) -> Numbers:
-    """Return, by heading and cell number, the pose that has the cell ahead, or ``NO_POSE``."""
-    found: Numbers = np.full((places.headings, len(places.index)), NO_POSE, dtype=np.int64)
+    """Return the pose that has a cell ahead in a heading, or ``NO_POSE``, shape (headings, cells)."""
+    facing: Numbers = np.full((places.headings, len(places.index)), NO_POSE, dtype=np.int64)
     poses = np.flatnonzero(places.ahead >= 0)
-    found[poses % places.headings, places.ahead[poses]] = poses
-    return found
+    facing[poses % places.headings, places.ahead[poses]] = poses
+    return facing
 
 
 def _invert(after: Numbers) -> Numbers:
-    """Return, by row and node, a node with an edge to that node, or -1 beyond their number."""
+    """Return the predecessors of each node, filled up with -1, shape (greatest number of predecessors, nodes).
+
+    Args:
+        after: the successor of each node, -1 for none.
+    """
     sources = np.flatnonzero(after >= 0)
     sources = sources[np.argsort(after[sources], kind="stable")]
     targets = after[sources]
+    # Number of a source among the sources with the same target, from 0.
     rank = np.arange(len(targets)) - np.searchsorted(targets, targets)
     count = 1 + int(rank.max(initial=0))
-    found: Numbers = np.full((count, len(after)), -1)
-    found[rank, targets] = sources
-    return found
+    predecessors: Numbers = np.full((count, len(after)), -1)
+    predecessors[rank, targets] = sources
+    return predecessors
 
 
 def _enlarge(rows: Steps, length: int) -> Steps:
-    """Return a copy with ``length`` rows, the new ones uninitialised."""
+    """Return a copy with ``length`` rows; the additional rows are uninitialised."""
     extra = np.empty((length - len(rows), *rows.shape[1:]), dtype=np.int32)
     return np.concatenate((rows, extra))

@@ -1,4 +1,4 @@
-"""From a chain of events to actions (pure)."""
+"""Conversion of a chain of events to actions (pure)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from gridworld.search.carrying.swapping import Swapping
 
 
 class Link(NamedTuple):
-    """A state of the chain, in a batch of its own."""
+    """A state of the chain: its stage, and a batch that holds only this state."""
 
     stage: Stage
     batch: Batch
 
     @property
     def pose(self) -> int:
-        """Where the agent is."""
+        """The pose of the agent."""
         return int(self.batch.poses[0])
 
 
 def find_actions(chain: Sequence[Link], end: int) -> tuple[Action, ...]:
-    """Return actions of a shortest way through all states of a chain, and on to a pose."""
+    """Return the actions of a shortest way through all states of a chain, and on to the pose ``end``."""
     places = chain[0].stage.ground.places
-    # A key that vanishes where it is put down lies there in the task: best where nothing else happens.
+    # A key that vanishes in the search stays on the floor in the task, so it should lie on a cell that no later event
+    # needs. ``taken`` are the cells of events.
     taken = set[int](chain[0].stage.ground.homes.tolist())
     for link in chain:
         taken.update(link.batch.cells[0].tolist())
@@ -47,7 +48,10 @@ def find_actions(chain: Sequence[Link], end: int) -> tuple[Action, ...]:
 
 
 def _list_stops(before: Link, after: Link, taken: set[int]) -> Iterator[tuple[int, Action]]:
-    """Yield poses and actions that lead from a state to the next."""
+    """Yield the (pose, action) pairs of the events between a state and the next state.
+
+    The cell of a key that vanishes is added to ``taken``.
+    """
     hand = before.stage.hand
     key = after.stage.hand
     if key is None or _is_opening(before, after):
@@ -63,16 +67,17 @@ def _list_stops(before: Link, after: Link, taken: set[int]) -> Iterator[tuple[in
 
 
 def _is_opening(before: Link, after: Link) -> bool:
+    """Return whether the agent opens a door between two states."""
     return before.stage.state.open_doors != after.stage.state.open_doors
 
 
 def _find_nearest(before: Link, after: Link, hand: int, key: int, taken: set[int]) -> int:
-    """Return a cell on which a key that vanishes is put down in the fewest steps; one not taken if possible."""
+    """Return a cell on which the agent puts down a vanishing key in the fewest steps, if possible no taken cell."""
     origin = np.zeros(1, dtype=np.int64)
     swapping = Swapping(before.stage, after.stage, before.batch, origin, hand, key)
-    found = find_picks(before.stage, before.batch, key)
-    found = found.select(found.poses == after.pose)
+    picks = find_picks(before.stage, before.batch, key)
+    picks = picks.select(picks.poses == after.pose)
     (part,) = swapping.parts
-    ways = swapping.ways(found, part).min(axis=0)
+    ways = swapping.ways(picks, part).min(axis=0)
     nearest: list[int] = part[ways == ways.min()].tolist()
     return next((cell for cell in nearest if cell not in taken), nearest[0])

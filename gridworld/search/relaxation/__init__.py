@@ -1,1 +1,1 @@
-"""Projections of a task that are small enough to be searched whole: the lower bounds of the exact search."""
+"""Lower bounds of the exact search, from projections of a task that are small enough for a complete search."""

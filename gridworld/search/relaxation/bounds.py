@@ -1,4 +1,4 @@
-"""Lower bounds for many states at once that differ in where the agent is and where keys lie (pure)."""
+"""Lower bounds for many states at once that differ only in the agent's pose and the cells of keys (pure)."""
 
 from __future__ import annotations
 
@@ -15,29 +15,40 @@ from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.projection import Projection
 
 Lying: TypeAlias = Mapping[str, Numbers]
-"""By key the number of the cell that it was dropped on; the number of all cells if it was never picked up."""
+"""Number of the cell on which each key was dropped, by id; a key that was never picked up has the number of cells."""
 
 
 class Bounds:
-    """Bounds for states that are alike but for the agent's pose and the places of the keys on the floor.
+    """Lower bounds for states that differ only in the agent's pose and the cells of the keys on the floor.
 
     Args:
-        projections: the greatest of their bounds counts.
-        state: one of the states, in which no key on the floor was ever picked up.
+        projections: the projections; the greatest bound of a projection is the bound of a state.
+        state: the state in which every key on the floor is on its initial cell.
 
     Attributes:
-        views: of the projections.
+        views: a view of each projection.
     """
 
     def __init__(self, projections: Sequence[Projection], state: State) -> None:
         self.views = tuple(View(projection, state) for projection in projections)
 
     def bound_states(self, poses: Numbers, lying: Lying) -> Numbers:
-        """Return lower bounds on the steps left; ``UNREACHABLE``: there is no way. All arrays have the same shape."""
+        """Return a lower bound on the remaining steps of each state, ``UNREACHABLE`` if no way leads to the goal.
+
+        Args:
+            poses: poses of the agent.
+            lying: cells of the keys on the floor; all arrays have the same shape.
+        """
         return _greatest([view.steps(poses, lying) for view in self.views])
 
     def least(self, poses: Numbers, lying: Lying, key: str, cells: Numbers) -> Numbers:
-        """Return the same if one more key lies on any of some cells of one part."""
+        """Return the least of the bounds of each state, if another key lies on any one of ``cells``.
+
+        Args:
+            poses, lying: as for :meth:`bound_states`.
+            key: id of the other key.
+            cells: numbers of cells of one part of the grid.
+        """
         steps = list[Numbers]()
         for view in self.views:
             on_first = view.steps(poses, lying, key, cells[0])
@@ -46,30 +57,38 @@ class Bounds:
 
 
 class View:
-    """What one projection says of such states."""
+    """The bounds of one projection for states that differ only in the agent's pose and the cells of keys."""
 
     def __init__(self, projection: Projection, state: State) -> None:
         self._projection = projection
         numbering = projection.modes.numbering
         self._code = numbering.code(state)
-        used = [name for name, digit in numbering.statuses(state).items() if digit == HOME]
+        # Tracked keys on the floor.
+        names = [name for name, digit in numbering.statuses(state).items() if digit == HOME]
         digits = [LOOSE + numbering.parts.get(cell, 0) for cell in projection.places.index]
-        by_cell = np.array([*digits, HOME])
-        self._digits = {name: by_cell * numbering.strides[name] for name in used}
-        self._values = {name: projection.values(name) for name in used}
+        digit_by_cell = np.array([*digits, HOME])
+        # Contribution of each key to the code of a mode, and worth of each key, by number of cell.
+        self._code_parts = {name: digit_by_cell * numbering.strides[name] for name in names}
+        self._values = {name: projection.values(name) for name in names}
 
     def steps(self, poses: Numbers, lying: Lying, key: str = "", cell: int = 0) -> Numbers:
-        """Return a bound, maybe below 0 or far above ``UNREACHABLE``; with one more key that was dropped on a cell."""
+        """Return the bound of each state, which may be below 0 or far above ``UNREACHABLE``.
+
+        Args:
+            poses, lying: as for :meth:`Bounds.bound_states`.
+            key: id of another key that was dropped, "" for none.
+            cell: number of the cell on which the other key lies.
+        """
         codes = np.full(poses.shape, self._code)
         worth = np.zeros(poses.shape, dtype=np.int64)
         for name, cells in (*lying.items(), (key, np.array(cell))):
-            if name in self._digits:
-                codes += self._digits[name][cells]
+            if name in self._code_parts:
+                codes += self._code_parts[name][cells]
                 worth += self._values[name][cells]
         return self._projection.steps(codes, poses, worth)
 
     def worth(self, key: str, cells: Numbers) -> Numbers:
-        """Return how much more it is worth that a key lies on each of some cells of one part than on the first."""
+        """Return the worth of a key on each cell minus its worth on the first cell; all cells are of one part."""
         values = self._values.get(key)
         if values is None:
             return np.zeros(len(cells), dtype=np.int64)
@@ -78,5 +97,6 @@ class View:
 
 
 def _greatest(bounds: Sequence[Numbers]) -> Numbers:
+    """Return the greatest bound of each state, clipped to 0 .. ``UNREACHABLE``."""
     greatest: Numbers = np.clip(reduce(np.maximum, bounds), 0, UNREACHABLE)
     return greatest

@@ -1,4 +1,4 @@
-"""What changes the mode of a projection, and what lets the agent into another connected component (pure)."""
+"""Events that change the mode of a projection, and crossings into another connected component (pure)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from gridworld.search.relaxation.places import NO_CELL, Mask
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What the agent can do in some poses: it adds ``delta`` to the codes of the modes that allow it.
+    """An action of the agent that changes the mode of a projection.
 
-    ``equal``: digits that the mode must have; ``other``: digits that it must not have. ``key``: one that is picked up
-    from a part of the grid, or dropped there.
+    Attributes:
+        poses: the poses in which the action is possible.
+        equal: digits that the mode before must have.
+        other: digits that the mode before must not have.
+        delta: difference between the codes of the modes after and before.
+        key: id of the key that the agent drops, or picks up after a drop; "" for other events.
     """
 
     poses: Mask
@@ -30,7 +34,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A way from one connected component to the next, in modes that have the digits ``equal``."""
+    """A step from a connected component (``origin``) to another (``target``), in modes with the digits ``equal``."""
 
     origin: int
     target: int
@@ -38,29 +42,29 @@ class Crossing:
 
 
 def events(numbering: Numbering) -> Iterator[Event]:
-    """Yield picking up, dropping and toggling; moves and pushes are not among them."""
+    """Yield the events of picking up, dropping and toggling; moves and pushes are not events."""
     yield from _key_events(numbering)
     yield from _switch_events(numbering)
     yield from _door_events(numbering)
 
 
 def crossings(numbering: Numbering) -> set[Crossing]:
-    """Return the crossings between components, for users that ignore blocks."""
+    """Return the crossings between components; blocks are ignored."""
     places = numbering.places
     layout = numbering.layout
     cells = list(places.index)
-    found = set[Crossing]()
+    result = set[Crossing]()
     for pose in np.flatnonzero(places.after >= 0):
         origin = int(places.component[pose])
         target = int(places.component[places.after[pose]])
         if origin != target:
-            ways = _ways_into(layout, numbering, cells[places.ahead[pose]])
-            found.update(Crossing(origin, target, digits) for digits in ways)
-    return found
+            conditions = _entry_conditions(layout, numbering, cells[places.ahead[pose]])
+            result.update(Crossing(origin, target, digits) for digits in conditions)
+    return result
 
 
-def _ways_into(layout: Layout, numbering: Numbering, cell: Cell) -> Iterator[Digits]:
-    """Yield digits with which a cell may be entered."""
+def _entry_conditions(layout: Layout, numbering: Numbering, cell: Cell) -> Iterator[Digits]:
+    """Yield the alternative digits with which the agent may enter a cell; () means in every mode."""
     if (door := layout.doors.get(cell)) is not None:
         yield ((door.id, 1),) if door.id in numbering else ()
         return
@@ -74,37 +78,43 @@ def _ways_into(layout: Layout, numbering: Numbering, cell: Cell) -> Iterator[Dig
 
 
 def _key_events(numbering: Numbering) -> Iterator[Event]:
-    """Yield events of keys; a key lies anywhere in its part of the grid, one of no more use just anywhere."""
+    """Yield the events of picking up and dropping keys.
+
+    The projection forgets the cell of a dropped key, so the agent can pick up the key anywhere in the part of the grid
+    where the key lies. The agent can pick up a key without further use anywhere.
+    """
     places = numbering.places
     layout = numbering.layout
     keys = numbering.pattern.keys
-    full = tuple((name, HAND) for name in keys)
+    full_hand = tuple((name, HAND) for name in keys)
     anywhere = np.ones(len(places), dtype=np.bool_)
-    numbers = np.full(len(places.index) + 1, -1)
+    # The last entry serves the index -1 (no cell ahead).
+    part_of_cell = np.full(len(places.index) + 1, -1)
     for cell, part in numbering.parts.items():
-        numbers[places.index[cell]] = part
-    facing = numbers[places.ahead]
-    on = numbers[places.cell]
+        part_of_cell[places.index[cell]] = part
+    part_ahead = part_of_cell[places.ahead]
+    part_under = part_of_cell[places.cell]
     for name in keys:
         cell = layout.keys[layout.key_index[name]].position.to_tuple()
         stride = numbering.strides[name]
         near = places.facing(cell) | places.on(cell)
-        yield Event(near, ((name, HOME),), full, (HAND - HOME) * stride)
+        yield Event(near, ((name, HOME),), full_hand, (HAND - HOME) * stride)
 
         for part in range(numbering.radices[name] - LOOSE):
             digit = LOOSE + part
-            picked = (HAND - digit) * stride
-            within = (facing == part) | (on == part)
-            yield Event(within, ((name, digit),), full, picked, name)
-            yield Event(facing == part, ((name, HAND),), (), -picked, name)
+            pickup_delta = (HAND - digit) * stride
+            can_pick_up = (part_ahead == part) | (part_under == part)
+            yield Event(can_pick_up, ((name, digit),), full_hand, pickup_delta, name)
+            yield Event(part_ahead == part, ((name, HAND),), (), -pickup_delta, name)
 
         if name in numbering.uses:
             doors = tuple((door, 1) for door in numbering.uses[name])
             delta = (HAND - GONE) * stride
-            yield Event(anywhere, ((name, GONE), *doors), full, delta)
+            yield Event(anywhere, ((name, GONE), *doors), full_hand, delta)
 
 
 def _switch_events(numbering: Numbering) -> Iterator[Event]:
+    """Yield the events of toggling the tracked switches, which are toggle or one_shot switches."""
     for cell, switch in numbering.layout.switches.items():
         if switch.id in numbering:
             on = numbering.places.on(cell)
@@ -115,9 +125,11 @@ def _switch_events(numbering: Numbering) -> Iterator[Event]:
 
 
 def _door_events(numbering: Numbering) -> Iterator[Event]:
-    """Yield openings with each tracked key that fits; without any if one is not tracked, for it may be in hand.
+    """Yield the events of opening doors.
 
-    A key can be used up at a door that is not tracked, too, which may still be locked.
+    A tracked door can be opened with each tracked key that fits. If an untracked key fits, the door can be opened
+    without a tracked key, because the agent may carry the untracked key. A tracked key can also be used up at a door
+    that is not tracked, because that door may be locked.
     """
     places = numbering.places
     layout = numbering.layout

@@ -1,4 +1,7 @@
-"""Distances to the goal in a graph whose states are numbered by pose, as arrays (pure)."""
+"""Distances to the goal in a graph of states, as arrays (pure).
+
+The states of a cell, one for each heading, have successive numbers, from a multiple of the number of headings.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,26 @@ from numpy.typing import NDArray
 from gridworld.search.relaxation.places import Mask, Numbers
 
 UNREACHABLE: Final = 1 << 30
-"""Distance of states from which there is no way; more than any other."""
+"""Distance of states from which no way leads to the goal; greater than any other distance."""
 
 _MAX_ROUNDS: Final = 10
-"""How often every state may be looked at, on average, before a way is suspected to cost less the longer it is."""
+"""Greatest average number of expansions of a state; more expansions mean that a cycle may have negative cost."""
 
 
 class EndlessError(Exception):
-    """There may be a way around that costs less than nothing. Never leaves this package."""
+    """A cycle that may have negative cost. Internal: the error never leaves this package."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """All steps but turns, which cost 1: those into state i come from ``sources[before[i] : before[i + 1]]``."""
+    """All steps except turns; a turn costs 1.
+
+    Attributes:
+        before: for each state, the number of edges into states with smaller numbers; length (states + 1). The edges
+            into state i have the numbers ``before[i]`` to ``before[i + 1] - 1``.
+        sources: the state from which each edge comes.
+        costs: the cost of each edge; empty if all edges cost 1.
+    """
 
     before: Numbers
     sources: Numbers
@@ -32,7 +42,12 @@ class Edges:
 
     @classmethod
     def build(cls, sources: Numbers, targets: Numbers, states: int, costs: Numbers | None = None) -> Edges:
-        """Build from edges in any order; without ``costs`` the field is empty, and all cost 1."""
+        """Return the edges sorted by target.
+
+        Args:
+            sources, targets, costs: the edges in any order; without ``costs``, all edges cost 1.
+            states: number of states.
+        """
         before = np.zeros(states + 1, dtype=np.int64)
         np.cumsum(np.bincount(targets, minlength=states), out=before[1:])
         order = np.argsort(targets, kind="stable")
@@ -41,90 +56,100 @@ class Edges:
         return cls(before, sources[order], costs[order])
 
     def find_into(self, states: Numbers) -> Numbers:
-        """Return the numbers of the edges into some states."""
+        """Return the numbers of all edges into some states, concatenated state by state."""
         begin = self.before[states]
         lengths = self.before[states + 1] - begin
+        # Difference between the number of an edge and its index in the result.
         offsets = np.repeat(begin - (np.cumsum(lengths) - lengths), lengths)
         return offsets + np.arange(len(offsets))
 
 
 def layers(edges: Edges, goals: Mask, headings: int) -> NDArray[np.int32]:
-    """Return the fewest steps from every state to a goal, if all cost 1."""
-    found = np.full(len(goals), UNREACHABLE, dtype=np.int32)
-    border = np.flatnonzero(goals)
+    """Return the fewest steps from each state to a goal, by breadth-first search; all edges cost 1.
+
+    Args:
+        edges: all steps except turns.
+        goals: whether each state is a goal.
+        headings: number of headings.
+    """
+    distance = np.full(len(goals), UNREACHABLE, dtype=np.int32)
+    frontier = np.flatnonzero(goals)
     steps = 0
-    while len(border):
-        found[border] = steps
-        turned = _turn(border, headings)
-        before = np.concatenate((*turned, edges.sources[edges.find_into(border)]))
-        border = np.unique(before[found[before] == UNREACHABLE])
+    while len(frontier):
+        distance[frontier] = steps
+        turned = _turn(frontier, headings)
+        before = np.concatenate((*turned, edges.sources[edges.find_into(frontier)]))
+        frontier = np.unique(before[distance[before] == UNREACHABLE])
         steps += 1
-    return found
+    return distance
 
 
 def _turn(states: Numbers, headings: int) -> tuple[Numbers, Numbers]:
+    """Return (the states after a turn to the right, the states after a turn to the left)."""
     heading = states % headings
     cell = states - heading
     return cell + (heading + 1) % headings, cell + (heading - 1) % headings
 
 
 def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> NDArray[np.int32]:
-    """Return the cost of the cheapest way from every state to a goal.
+    """Return the cost of the cheapest way from each state to a goal.
 
-    States are looked at in the order of their cost less their estimate, again where a step that costs less than the
-    estimates say has made one cheaper: any estimate is right, a good one is fast.
+    States are expanded in ascending order of cost minus estimate. If a state becomes cheaper after its expansion, the
+    state is expanded again. The result does not depend on the estimate, but a good estimate saves expansions.
 
     Args:
-        edges: all steps but turns; costs may be negative.
-        goals: which states are goals.
-        headings: poses of a cell.
-        estimate: about the distance of every state; the same for all headings of a cell.
+        edges: all steps except turns; costs may be negative.
+        goals: whether each state is a goal.
+        headings: number of headings.
+        estimate: approximate distance of each state; the same for all headings of a cell.
 
     Raises:
-        EndlessError: there may be no cheapest way.
+        EndlessError: a cycle may have negative cost, so that no way is the cheapest.
     """
     targets = np.repeat(np.arange(len(goals)), np.diff(edges.before))
     reduced = edges.costs + estimate[targets] - estimate[edges.sources]
-    found = np.full(len(goals), UNREACHABLE, dtype=np.int64)
-    looked = found.copy()
+    # The level of a state is its least known cost minus its estimate.
+    levels = np.full(len(goals), UNREACHABLE, dtype=np.int64)
+    expanded_level = levels.copy()
     first = np.flatnonzero(goals)
-    found[first] = -estimate[first]
-    border = defaultdict[int, list[Numbers]](list)
-    _sort_in(border, first, found[first])
-    left = _MAX_ROUNDS * len(goals)
-    least = -int(np.ptp(estimate))
-    while border:
-        level = min(border)
-        states = np.concatenate(border.pop(level))
-        is_fresh = (found[states] == level) & (looked[states] != level)
+    levels[first] = -estimate[first]
+    frontier = defaultdict[int, list[Numbers]](list)
+    _add_states(frontier, first, levels[first])
+    remaining_expansions = _MAX_ROUNDS * len(goals)
+    least_cost = -int(np.ptp(estimate))
+    while frontier:
+        level = min(frontier)
+        states = np.concatenate(frontier.pop(level))
+        is_fresh = (levels[states] == level) & (expanded_level[states] != level)
         states = np.unique(states[is_fresh])
-        looked[states] = level
-        left -= len(states)
-        if left < 0:
+        expanded_level[states] = level
+        remaining_expansions -= len(states)
+        if remaining_expansions < 0:
             raise EndlessError
 
-        chosen = edges.find_into(states)
-        sources = np.concatenate((*_turn(states, headings), edges.sources[chosen]))
-        turns = np.ones(2 * len(states), dtype=np.int64)
-        costs = level + np.concatenate((turns, reduced[chosen]))
-        cheaper = costs < found[sources]
-        sources = sources[cheaper]
-        costs = costs[cheaper]
-        if (costs + estimate[sources] < least).any():
+        into = edges.find_into(states)
+        sources = np.concatenate((*_turn(states, headings), edges.sources[into]))
+        turn_costs = np.ones(2 * len(states), dtype=np.int64)
+        new_levels = level + np.concatenate((turn_costs, reduced[into]))
+        is_cheaper = new_levels < levels[sources]
+        sources = sources[is_cheaper]
+        new_levels = new_levels[is_cheaper]
+        if (new_levels + estimate[sources] < least_cost).any():
             raise EndlessError
-        np.minimum.at(found, sources, costs)
-        best = costs == found[sources]
-        _sort_in(border, sources[best], costs[best])
-    return np.where(found < UNREACHABLE, found + estimate, UNREACHABLE).astype(np.int32)
+        np.minimum.at(levels, sources, new_levels)
+        is_best = new_levels == levels[sources]
+        _add_states(frontier, sources[is_best], new_levels[is_best])
+    return np.where(levels < UNREACHABLE, levels + estimate, UNREACHABLE).astype(np.int32)
 
 
-def _sort_in(border: defaultdict[int, list[Numbers]], states: Numbers, levels: Numbers) -> None:
+def _add_states(frontier: defaultdict[int, list[Numbers]], states: Numbers, levels: Numbers) -> None:
+    """Add states to the frontier, each under its level."""
     if not len(states):
         return
     lowest = int(levels.min())
     highest = int(levels.max())
     if lowest == highest:
-        border[lowest].append(states)
+        frontier[lowest].append(states)
         return
     for level in np.unique(levels).tolist():
-        border[level].append(states[levels == level])
+        frontier[level].append(states[levels == level])

@@ -1,4 +1,4 @@
-"""The modes of a projection that can come about (pure)."""
+"""The reachable modes of a projection (pure)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from gridworld.search.relaxation.places import Mask, Numbers
 
 
 class Modes:
-    """The modes that can come about if blocks do not matter, nor the way within a connected component.
+    """The modes that the agent can reach.
+
+    For the computation, the agent can go anywhere within a connected component, and blocks can be anywhere.
 
     Args:
-        numbering: of the modes.
-        start: the state that every other one is reached from.
-        limit: of the number of modes x poses.
+        numbering: the numbering of the modes.
+        start: the state from which all other states are reached.
+        limit: limit of the number of modes x poses.
 
     Attributes:
-        codes: of all modes, ascending.
-        events: all that changes the mode, but for moves.
+        codes: codes of all reachable modes, ascending.
+        events: all events that change the mode.
 
     Raises:
-        TooLargeError: there would be more.
+        TooLargeError: the number of modes x poses would exceed the limit.
     """
 
     def __init__(self, numbering: Numbering, start: State, limit: int) -> None:
@@ -45,52 +47,65 @@ class Modes:
         return len(self.codes)
 
     def __contains__(self, name: object) -> bool:
-        """Return whether a thing is tracked."""
+        """Return whether a mechanism is tracked."""
         return name in self.numbering
 
     def row(self, state: State) -> int:
-        """Return index of a state's mode in ``codes``; -1 if it cannot come about."""
+        """Return the index of a state's mode in ``codes``; -1 if the mode is not reachable."""
         code = self.numbering.code(state)
         row = int(np.searchsorted(self.codes, code))
         exists = row < len(self.codes) and self.codes[row] == code
         return row if exists else -1
 
     def rows(self, codes: Numbers) -> Numbers:
-        """Return the indices of codes in ``codes``; -1 for those that cannot come about."""
+        """Return the index of each code in ``self.codes``; -1 for a code that is not reachable."""
         rows = self._nearest(codes)
         return np.where(self.codes[rows] == codes, rows, -1)
 
     def has_digit(self, name: str, digit: int) -> Mask:
-        """Return which modes have a digit; shape (modes, 1)."""
+        """Return whether each mode has a digit, shape (modes, 1)."""
         return self.numbering.has_digit(self.codes, name, digit)[:, None]
 
     def changes(self, event: Event) -> tuple[Numbers, Numbers]:
-        """Return the rows of the modes that allow an event, and of the modes after it."""
+        """Return (rows of the modes that allow an event, rows of the modes after the event)."""
         rows = np.flatnonzero(self.numbering.allows(self.codes, event.equal, event.other))
         codes = self.numbering.settle(self.codes[rows] + event.delta)
         after = self._nearest(codes)
-        known = self.codes[after] == codes
-        return rows[known], after[known]
+        is_reachable = self.codes[after] == codes
+        return rows[is_reachable], after[is_reachable]
 
     def _nearest(self, codes: Numbers) -> Numbers:
-        """Return the only rows that codes can have."""
+        """Return for each code the only row at which ``self.codes`` may hold the code."""
         return np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
 
     def _find_reachable(self, start: State, most: int) -> Numbers:
-        """Return the reachable modes with blocks' digits 0; each is found as code x width + the agent's component."""
+        """Return the codes of the reachable modes with digit 0 for all blocks.
+
+        The search runs over pairs of a code and the component of the agent, as numbers code x width + component.
+
+        Args:
+            start: the first state.
+            most: greatest number of codes.
+
+        Raises:
+            TooLargeError: more than ``most`` codes are reachable.
+        """
         width = len(self.places)
-        where = [(event, self._components(event)) for event in self.events]
-        between = crossings(self.numbering)
+        events_with_components = [(event, self._components(event)) for event in self.events]
+        all_crossings = crossings(self.numbering)
         component = self.places.component[self.places.pose(start)]
         first = self.numbering.code(start, blocks=False) * width + component
         known = fresh = np.array([first], dtype=np.int64)
         codes = known // width
         while len(fresh):
-            codes_there = fresh // width
+            fresh_codes = fresh // width
             components = fresh % width
-            found = [self._apply_event(event, codes_there, components, cells) for event, cells in where]
-            found += [self._apply_crossing(crossing, codes_there, components) for crossing in between]
-            fresh = np.setdiff1d(np.concatenate(found), known) if found else fresh[:0]
+            reached = list[Numbers]()
+            for event, where in events_with_components:
+                reached.append(self._apply_event(event, fresh_codes, components, where))
+            for crossing in all_crossings:
+                reached.append(self._apply_crossing(crossing, fresh_codes, components))
+            fresh = np.setdiff1d(np.concatenate(reached), known) if reached else fresh[:0]
             known = np.union1d(known, fresh)
             codes = np.unique(known // width)
             if len(codes) > most:
@@ -100,17 +115,19 @@ class Modes:
         return codes
 
     def _components(self, event: Event) -> Mask:
-        """Return in which components an event can happen."""
-        found = np.zeros(len(self.places), dtype=np.bool_)
-        found[self.places.component[event.poses]] = True
-        return found
+        """Return for each component whether an event can happen there."""
+        where = np.zeros(len(self.places), dtype=np.bool_)
+        where[self.places.component[event.poses]] = True
+        return where
 
     def _apply_event(self, event: Event, codes: Numbers, components: Numbers, where: Mask) -> Numbers:
-        there = self.numbering.allows(codes, event.equal, event.other) & where[components]
-        after = self.numbering.settle(codes[there] + event.delta)
-        return after * len(self.places) + components[there]
+        """Return the numbers (code x width + component) of the pairs after an event, where the event is possible."""
+        is_possible = self.numbering.allows(codes, event.equal, event.other) & where[components]
+        after = self.numbering.settle(codes[is_possible] + event.delta)
+        return after * len(self.places) + components[is_possible]
 
     def _apply_crossing(self, crossing: Crossing, codes: Numbers, components: Numbers) -> Numbers:
-        allowed = self.numbering.allows(codes, crossing.equal, ())
-        there = np.equal(components, crossing.origin) & allowed
-        return codes[there] * len(self.places) + crossing.target
+        """Return the numbers (code x width + component) of the pairs after a crossing, where it is possible."""
+        is_allowed = self.numbering.allows(codes, crossing.equal, ())
+        is_possible = np.equal(components, crossing.origin) & is_allowed
+        return codes[is_possible] * len(self.places) + crossing.target

@@ -1,4 +1,8 @@
-"""What a projection tracks besides the pose, as numbers in a mixed radix: its modes (pure)."""
+"""Numbering of the modes of a projection (pure).
+
+A mode is everything that a projection tracks besides the agent's pose. The code of a mode is a number in a mixed radix
+with a digit for each tracked mechanism.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +18,32 @@ from gridworld.rules.tilings import Cell
 from gridworld.search.relaxation.places import Mask, Numbers, Places
 
 HOME, HAND, GONE, LOOSE = range(4)
-"""Digits of a key: never picked up; in hand; used up, or of no more use; from LOOSE on: in which part of the grid."""
+"""Digits of a key.
+
+HOME: the key was never picked up. HAND: the agent carries the key. GONE: the key is used up or has no further use.
+LOOSE + n: the key was dropped in part n of the grid.
+"""
 
 _MAX_CODE: Final = 1 << 62
 
 Digits: TypeAlias = tuple[tuple[str, int], ...]
-"""Pairs of a tracked thing and its digit."""
+"""Pairs (id of a tracked mechanism, digit of the mechanism)."""
 
 
 class TooLargeError(Exception):
-    """A projection has more states than allowed. Never leaves this package."""
+    """A projection with more states than allowed. Internal: the error never leaves this package."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Ids of the things that a projection tracks: keys, locked doors, switches that do not "hold", pushable blocks.
+    """Ids of the mechanisms that a projection tracks.
 
-    Of blocks in ``loose`` it tracks only whether they are where they began, on their target, or elsewhere.
+    Attributes:
+        keys: keys.
+        doors: doors that are locked at first.
+        switches: switches of other types than "hold".
+        blocks: pushable blocks.
+        loose: pushable blocks that are tracked roughly: on the initial cell, on the target, or elsewhere.
     """
 
     keys: tuple[str, ...] = ()
@@ -40,35 +53,37 @@ class Pattern:
     loose: tuple[str, ...] = ()
 
     def only(self, names: Iterable[str]) -> Pattern:
-        """Return the part of the pattern that tracks these names."""
+        """Return the pattern limited to these ids."""
         kept = frozenset(names)
         groups = (self.keys, self.doors, self.switches, self.blocks, self.loose)
         return Pattern(*(tuple(name for name in group if name in kept) for group in groups))
 
 
 def collect_named_ids(layout: Layout) -> frozenset[str]:
-    """Return ids that goal and auxiliary conditions name."""
-    return frozenset((*layout.spec.goal.target_ids, *(condition.id for condition in layout.conditions)))
+    """Return the ids that the goal and its auxiliary conditions name."""
+    in_conditions = frozenset(condition.id for condition in layout.conditions)
+    return in_conditions.union(layout.spec.goal.target_ids)
 
 
 class Numbering:
-    """Codes of modes.
+    """The codes of the modes of a projection.
 
     Args:
         places: the poses of the task.
-        pattern: what is tracked.
-        grain: size of the parts of the grid, within connected components, in which dropped keys are told apart.
-        limit: of the number of states; roughly, for what is certain to be more.
+        pattern: the tracked mechanisms.
+        grain: width and height in cells of the parts of the grid. The numbering does not distinguish the cells of a
+            part on which a key was dropped; a part never extends beyond a connected component.
+        limit: limit of the number of states; a rough check finds only patterns that certainly exceed the limit.
 
     Attributes:
-        parts: number of its part, by cell on which a key can be dropped.
-        cells: by block, its digit on every cell that it can reach.
-        strides: by tracked thing; blocks have the highest.
-        radices: by tracked thing.
-        uses: doors of each key that is of no more use, and forgotten, once they are open.
+        parts: number of the part, by cell on which a key can be dropped.
+        cells: digit of a block on each cell that the block can reach, by block.
+        strides: place value of the digit of each tracked mechanism; blocks have the highest values.
+        radices: number of digits of each tracked mechanism.
+        uses: doors of each key that the goal does not name; if all these doors are open, the key has no further use.
 
     Raises:
-        TooLargeError: there would be more states than ``limit``, or numbers that do not fit 64 bits.
+        TooLargeError: the number of states would exceed ``limit``, or codes would not fit 64 bits.
     """
 
     def __init__(self, places: Places, pattern: Pattern, grain: int, limit: int) -> None:
@@ -78,7 +93,7 @@ class Numbering:
         self.parts = places.parts(grain)
         self.cells = {name: places.reach[name] for name in pattern.blocks}
         for name in pattern.loose:
-            self.cells[name] = self._roughly(name)
+            self.cells[name] = self._rough_digits(name)
 
         self.radices = dict.fromkeys(pattern.keys, LOOSE + 1 + max(self.parts.values(), default=0))
         for name in (*pattern.doors, *pattern.switches):
@@ -86,11 +101,11 @@ class Numbering:
         for name, cells in self.cells.items():
             self.radices[name] = max(cells.values()) + 1
 
-        # A key that can be dropped in every part makes as many modes.
-        alone = [self.radices[name] for name in (*pattern.keys[:1], *self.cells)]
-        least = max(alone, default=1)
-        modes = prod(self.radices.values())
-        if least * len(places) > limit or modes * len(places) >= _MAX_CODE:
+        # A single key or block makes at least as many modes as its radix.
+        radices = [self.radices[name] for name in (*pattern.keys[:1], *self.cells)]
+        least_modes = max(radices, default=1)
+        most_modes = prod(self.radices.values())
+        if least_modes * len(places) > limit or most_modes * len(places) >= _MAX_CODE:
             raise TooLargeError
 
         self.strides = dict[str, int]()
@@ -108,15 +123,15 @@ class Numbering:
                 self.uses[name] = tuple(door.id for door in doors if door.requires_key == colour)
 
     def __contains__(self, name: object) -> bool:
-        """Return whether a thing is tracked."""
+        """Return whether a mechanism is tracked."""
         return name in self.strides
 
     def has_digit(self, codes: Numbers, name: str, digit: int) -> Mask:
-        """Return which codes have a digit."""
+        """Return whether each code has a digit of a mechanism."""
         return np.equal(codes // self.strides[name] % self.radices[name], digit)
 
     def allows(self, codes: Numbers, equal: Digits, other: Digits) -> Mask:
-        """Return which codes have all digits of ``equal`` and none of ``other``."""
+        """Return whether each code has all digits of ``equal`` and no digit of ``other``."""
         allowed = np.ones(len(codes), dtype=np.bool_)
         for name, digit in equal:
             allowed &= self.has_digit(codes, name, digit)
@@ -125,7 +140,7 @@ class Numbering:
         return allowed
 
     def settle(self, codes: Numbers) -> Numbers:
-        """Return the codes with keys of no more use forgotten, wherever they are but in hand."""
+        """Return the codes with digit GONE for every key that has no further use and is not carried."""
         for name, doors in self.uses.items():
             stride = self.strides[name]
             opened = tuple((door, 1) for door in doors)
@@ -135,7 +150,7 @@ class Numbering:
         return codes
 
     def code(self, state: State, blocks: bool = True) -> int:
-        """Return code of a state's mode, as settled; without ``blocks`` their digits are 0."""
+        """Return the settled code of a state's mode; without ``blocks``, the digits of blocks are 0."""
         digits = self.statuses(state)
         digits |= {name: int(name in state.open_doors) for name in self.pattern.doors}
         digits |= {name: int(name in state.active_switches) for name in self.pattern.switches}
@@ -145,32 +160,36 @@ class Numbering:
         return sum(digit * self.strides[name] for name, digit in digits.items())
 
     def exactly(self, name: str, cell: Cell) -> bool:
-        """Return whether the digit of a block on a cell is that of no other cell."""
+        """Return whether the digit of a block on a cell belongs to this cell only."""
         if name in self.pattern.blocks:
             return True
         return self.cells[name][cell] < self.radices[name] - 1
 
-    def _roughly(self, name: str) -> dict[Cell, int]:
+    def _rough_digits(self, name: str) -> dict[Cell, int]:
+        """Return the digits of a roughly tracked block by cell; all cells but initial cell and target share a digit."""
         goal = self.layout.spec.goal
         reach = self.places.reach[name]
         targets = zip(goal.target_ids, goal.target_positions, strict=False)
         ends = [position.to_tuple() for block, position in targets if block == name]
-        alone = [cell for cell, number in reach.items() if not number or cell in ends]
-        return {cell: alone.index(cell) if cell in alone else len(alone) for cell in reach}
+        # The initial cell has the number 0.
+        exact = [cell for cell, number in reach.items() if number == 0 or cell in ends]
+        digits = {cell: digit for digit, cell in enumerate(exact)}
+        return {cell: digits.get(cell, len(exact)) for cell in reach}
 
     def loose(self, state: State) -> list[str]:
-        """Return the tracked keys that were dropped and are still of use."""
+        """Return the tracked keys that were dropped and have further use."""
         return [name for name, digit in self.statuses(state).items() if digit >= LOOSE]
 
     def statuses(self, state: State) -> dict[str, int]:
         """Return the digits of the tracked keys."""
-        found = {name: self._status(name, state) for name in self.pattern.keys}
+        digits = {name: self._status(name, state) for name in self.pattern.keys}
         for name, doors in self.uses.items():
-            if found[name] != HAND and state.open_doors.issuperset(doors):
-                found[name] = GONE
-        return found
+            if digits[name] != HAND and state.open_doors.issuperset(doors):
+                digits[name] = GONE
+        return digits
 
     def _status(self, name: str, state: State) -> int:
+        """Return the digit of a key; whether the key has further use is not checked."""
         if state.carrying == name:
             return HAND
         cell = state.key_cells[self.layout.key_index[name]]

@@ -1,4 +1,4 @@
-"""Cells and poses by number, and the cells onto which blocks can be pushed (pure)."""
+"""Numbering of cells and poses, and the cells onto which blocks can be pushed (pure)."""
 
 from __future__ import annotations
 
@@ -14,32 +14,34 @@ Numbers: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 NO_CELL = -2
-"""Equal to no number of a cell, nor to -1, which stands for a cell that cannot be entered."""
+"""A number different from the number of every cell, and from -1, which means a cell that the agent cannot enter."""
 
 
 class Places:
-    """The poses of a task: number of the cell x headings + heading.
+    """The poses of a task; the number of a pose is: number of its cell x number of headings + heading.
 
     Args:
         layout: the task.
-        start: where blocks stand at first.
+        start: the initial state, for the initial cells of blocks.
 
     Attributes:
-        index: number of every cell that the agent may ever be on.
-        cell: number of the cell, by pose.
-        ahead: number of the cell ahead, by pose; -1 if the agent can never be there.
-        after: pose after moving ahead if nothing is in the way, by pose; -1 if it never can.
-        component: number of the cell's connected component, by pose; doors and gates separate, and are one each.
-        reach: by pushable block, the cells onto which it can be pushed if nothing else is in the way, numbered.
+        index: number of each cell on which the agent may ever be, row by row from 0.
+        cell: number of the cell of each pose.
+        ahead: number of the cell ahead of each pose; -1 if the agent can never be on the cell ahead.
+        after: pose after moving forward from each pose if nothing is in the way; -1 if the agent can never move.
+        component: number of the connected component of each pose. Doors and gates separate components; each door and
+            each gate is a component of its own.
+        reach: cells onto which each pushable block can be pushed if nothing is in the way, numbered from 0, which is
+            the initial cell; by block.
     """
 
     def __init__(self, layout: Layout, start: State) -> None:
         self.layout = layout
         self.headings = layout.tiling.headings
-        self._bare = start._replace(key_cells=(), block_cells=())
+        self._without_movables = start._replace(key_cells=(), block_cells=())
         blocks = list(zip(layout.blocks, start.block_cells, strict=True))
-        stuck = {cell for block, cell in blocks if not block.pushable}
-        self._closed = layout.walls | layout.hazards.keys() | stuck
+        fixed_blocks = {cell for block, cell in blocks if not block.pushable}
+        self._closed = layout.walls | layout.hazards.keys() | fixed_blocks
         grid = ((column, row) for row in range(layout.height) for column in range(layout.width))
         open_cells = (cell for cell in grid if cell not in self._closed)
         self.index = {cell: number for number, cell in enumerate(open_cells)}
@@ -50,78 +52,86 @@ class Places:
         return len(self.cell)
 
     def pose(self, state: State) -> int:
-        """Number of a state's pose."""
+        """Return the number of a state's pose."""
         return self.index[state.position] * self.headings + state.heading
 
     def on(self, cell: Cell) -> Mask:
-        """Return which poses are on a cell."""
+        """Return whether each pose is on a cell."""
         return np.equal(self.cell, self.index.get(cell, NO_CELL))
 
     def facing(self, cell: Cell) -> Mask:
-        """Return which poses have a cell ahead."""
+        """Return whether each pose has a cell ahead."""
         return np.equal(self.ahead, self.index.get(cell, NO_CELL))
 
     def parts(self, grain: int) -> dict[Cell, int]:
-        """Map cells on which a key might be dropped to parts: components cut into squares of ``grain`` cells."""
+        """Return the number of the part of each cell on which a key might be dropped.
+
+        A part is the intersection of a connected component and a square of ``grain`` x ``grain`` cells.
+        """
         numbers = dict[tuple[int, ...], int]()
         parts = dict[Cell, int]()
         for cell in self.index:
-            if self.layout.is_free(cell, self._bare):
+            if self.layout.is_free(cell, self._without_movables):
                 column, row = cell
                 part = self._component_of[cell], column // grain, row // grain
                 parts[cell] = numbers.setdefault(part, len(numbers))
         return parts
 
     def _components(self) -> dict[Cell, int]:
+        """Return the component of each cell; the number of a component is the number of its first cell."""
         passages = self.layout.doors.keys() | self.layout.gates.keys()
-        found: dict[Cell, int] = {}
+        components: dict[Cell, int] = {}
         for number, cell in enumerate(self.index):
-            border = [] if cell in found else [cell]
-            found.setdefault(cell, number)
-            while border and cell not in passages:
-                for other in self.layout.tiling.neighbours(border.pop()):
-                    if other in self.index and other not in found and other not in passages:
-                        found[other] = number
-                        border.append(other)
-        return found
+            if cell in components:
+                continue
+            components[cell] = number
+            frontier = [] if cell in passages else [cell]
+            while frontier:
+                for other in self.layout.tiling.neighbours(frontier.pop()):
+                    if other in self.index and other not in components and other not in passages:
+                        components[other] = number
+                        frontier.append(other)
+        return components
 
     def _number_poses(self) -> None:
+        """Set the attributes that have an entry for each pose."""
         layout = self.layout
         index = self.index
-        ways = range(self.headings)
         self.cell: Numbers = np.repeat(np.arange(len(index)), self.headings)
 
         ahead = list[int]()
-        exits = list[int]()
+        exits = list[int]()  # by cell: the cell where the agent is after entering
         for cell, number in index.items():
-            ahead += [index.get(layout.tiling.ahead(cell, way), -1) for way in ways]
+            ahead += [index.get(layout.tiling.ahead(cell, heading), -1) for heading in range(self.headings)]
             portal = layout.portals.get(cell)
             exits.append(number if portal is None else index.get(portal.exit, -1))
         self.ahead: Numbers = np.array(ahead, dtype=np.int64)
 
         arrival = np.array(exits, dtype=np.int64)[self.ahead]
-        never = (self.ahead < 0) | (arrival < 0)
-        heading = np.tile(np.arange(self.headings), len(index))
-        after = arrival * self.headings + heading
-        self.after: Numbers = np.where(never, -1, after)
+        is_barred = (self.ahead < 0) | (arrival < 0)
+        headings = np.tile(np.arange(self.headings), len(index))
+        after = arrival * self.headings + headings
+        self.after: Numbers = np.where(is_barred, -1, after)
 
         self._component_of = self._components()
         components = [self._component_of[cell] for cell in index]
         self.component: Numbers = np.array(components, dtype=np.int64)[self.cell]
 
     def _find_reach(self, start: Cell) -> dict[Cell, int]:
+        """Return the cells onto which a block can be pushed from ``start``, numbered from 0 for ``start``."""
         ahead = self.layout.tiling.ahead
-        found = {start: 0}
-        border = [start]
-        while border:
-            cell = border.pop()
-            for way in range(self.headings):
-                pusher = ahead(cell, (way + self.headings // 2) % self.headings)
-                beyond = ahead(cell, way)
-                if pusher in self.index and beyond not in found and self._takes_block(beyond):
-                    found[beyond] = len(found)
-                    border.append(beyond)
-        return found
+        numbers = {start: 0}
+        frontier = [start]
+        while frontier:
+            cell = frontier.pop()
+            for heading in range(self.headings):
+                opposite = (heading + self.headings // 2) % self.headings
+                pusher = ahead(cell, opposite)
+                beyond = ahead(cell, heading)
+                if pusher in self.index and beyond not in numbers and self._takes_block(beyond):
+                    numbers[beyond] = len(numbers)
+                    frontier.append(beyond)
+        return numbers
 
     def _takes_block(self, cell: Cell) -> bool:
-        return cell not in self._closed and self.layout.takes_block(cell, self._bare)
+        return cell not in self._closed and self.layout.takes_block(cell, self._without_movables)

@@ -1,6 +1,7 @@
-"""What may hold in the states of a projection, as masks that broadcast to (modes, poses) (pure).
+"""Masks of the states of a projection in which a statement may hold; they broadcast to (modes, poses) (pure).
 
-Of what is not tracked everything may hold, and its opposite too: the masks are never too narrow.
+A statement about an untracked mechanism may always hold, and so may its opposite. A mask may therefore have too many
+states, but never too few.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from gridworld.task.conditions import Condition
 
 
 class Possible:
-    """Answers for all states of a projection at once; ``wanted`` False asks whether the opposite may hold."""
+    """Statements about all states of a projection; ``wanted=False`` asks whether the opposite may hold."""
 
     def __init__(self, modes: Modes) -> None:
         self.layout = modes.places.layout
@@ -28,7 +29,7 @@ class Possible:
         self._gates = {gate.id: gate for gate in self.layout.gates.values()}
 
     def goal(self) -> Mask:
-        """Return whether goal and conditions may hold; of ``survive_steps`` only the conditions count."""
+        """Return whether the goal and its conditions may hold in each state; ``survive_steps`` itself always holds."""
         goal = self.layout.spec.goal
         masks = [_always(True)]
         if self.layout.goal_square is not None:
@@ -43,7 +44,7 @@ class Possible:
         return np.broadcast_to(reduce(np.logical_and, masks), shape)
 
     def active(self, switch: str, wanted: bool) -> Mask:
-        """Return whether a switch is active."""
+        """Return whether a switch may be active in each state (not active, if not ``wanted``)."""
         if switch in self.modes:
             return self.modes.has_digit(switch, int(wanted))
         if self.layout.switch_type(switch) != "hold":
@@ -56,7 +57,7 @@ class Possible:
         return reduce(np.logical_and, blocks, ~held)
 
     def open(self, name: str, wanted: bool) -> Mask:
-        """Return whether a door or gate is open."""
+        """Return whether a door or gate may be open in each state (shut, if not ``wanted``)."""
         if name in self._doors:
             if name in self.modes:
                 return self.modes.has_digit(name, int(wanted))
@@ -69,35 +70,40 @@ class Possible:
         return reduce(combine, drivers, _always(not wanted))
 
     def stands_on(self, block: str, cell: Cell | None, wanted: bool) -> Mask:
-        """Return whether a block stands on a cell."""
+        """Return whether a block may stand on a cell in each state (not stand, if not ``wanted``)."""
         reach = self.places.reach.get(block)
         if reach is None:
             spec = self.layout.blocks[self.layout.block_index[block]]
             return _always((spec.position.to_tuple() == cell) == wanted)
         if cell is None or cell not in reach:
             return _always(not wanted)
-        numbering = self.modes.numbering
-        if block not in self.modes or not (wanted or numbering.exactly(block, cell)):
+        if block not in self.modes:
             return _always(True)
-        found: Mask = self.modes.has_digit(block, numbering.cells[block][cell]) == wanted
-        return found
+        numbering = self.modes.numbering
+        if not wanted and not numbering.exactly(block, cell):
+            return _always(True)
+        mask: Mask = self.modes.has_digit(block, numbering.cells[block][cell]) == wanted
+        return mask
 
     def _key(self, name: str, digit: int, wanted: bool) -> Mask:
+        """Return whether a key may have a digit in each state (another digit, if not ``wanted``)."""
         if name not in self.modes:
             return _always(True)
-        found: Mask = self.modes.has_digit(name, digit) == wanted
-        return found
+        mask: Mask = self.modes.has_digit(name, digit) == wanted
+        return mask
 
     def _was_collected(self, name: str) -> Mask:
+        """Return whether a target of a ``collect_all`` goal may be fulfilled in each state."""
         if name in self.layout.key_index:
             return self._key(name, HOME, False)
         return self.active(name, True) if name in self._switches else self.open(name, True)
 
     def _condition(self, condition: Condition) -> Mask:
+        """Return whether an auxiliary condition may hold in each state."""
         name = condition.id
         wanted = not condition.negated
         match condition.kind:
-            case "collected":
+            case "collected":  # a collected key is never HOME
                 return self._key(name, HOME, not wanted)
             case "carrying":
                 return self._key(name, HAND, wanted)
@@ -105,7 +111,7 @@ class Possible:
                 return self.open(name, wanted)
             case "active":
                 return self.active(name, wanted)
-            case _:
+            case _:  # "at"
                 return self.stands_on(name, condition.position, wanted)
 
 

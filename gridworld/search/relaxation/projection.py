@@ -1,4 +1,4 @@
-"""Distances to the goal in one projection, by breadth-first search backward from every state in which it may hold."""
+"""Distances to the goal in one projection, by a backward search from all states in which the goal may hold."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ from gridworld.search.relaxation.possible import Possible
 from gridworld.search.relaxation.worth import DroppedKeyPotential
 
 Steps: TypeAlias = tuple[Numbers, Numbers, Numbers]
-"""Of the steps in a projection, the states before and after them and their costs."""
+"""Steps in a projection: (states before the steps, states after the steps, costs of the steps)."""
 
 
 class Projection:
-    """Exact distances in the projection that tracks ``pattern``; its states are numbered mode x poses + pose.
+    """A projection that tracks ``pattern``, with its exact distances to the goal.
+
+    The number of a state is: row of its mode x number of poses + pose.
 
     Args:
         places: the poses of the task.
-        start: the state that every state asked for is reached from.
-        pattern: what is tracked.
-        grain: size of the parts of the grid in which dropped keys are told apart.
-        limit: of the number of states.
-        anchors: for the worth of keys (:class:`DroppedKeyPotential`); None: that is not looked at.
+        start: the state from which all states are reached whose distance will be asked for.
+        pattern: the tracked mechanisms.
+        grain: size in cells of the parts of the grid for dropped keys, as for :class:`Numbering`.
+        limit: limit of the number of states.
+        anchors: the anchors of the worth of keys (:class:`DroppedKeyPotential`); None for a projection without worth.
 
     Raises:
-        TooLargeError: there would be more.
-        EndlessError: the worth of keys makes a way around cost less than nothing.
+        TooLargeError: the number of states would exceed the limit.
+        EndlessError: the worth of keys gives a cycle a negative cost.
     """
 
     def __init__(
@@ -53,17 +55,26 @@ class Projection:
         self._worth = None if anchors is None else DroppedKeyPotential(numbering, anchors)
         self.modes = Modes(numbering, start, limit)
         self.possible = Possible(self.modes)
-        self._known: dict[tuple[object, ...], tuple[int, int]] = {}
+        self._rows_and_worths: dict[tuple[object, ...], tuple[int, int]] = {}
         self._distances = self._measure()
 
     def distance(self, state: State) -> int:
-        """Return a lower bound on the steps left; ``UNREACHABLE``: there is no way."""
-        row, worth = self._mode(state)
+        """Return a lower bound on the remaining steps; ``UNREACHABLE`` if no way leads to the goal."""
+        row, worth = self._row_and_worth(state)
         steps = self._steps(state, row)
         return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
 
     def steps(self, codes: Numbers, poses: Numbers, worth: Numbers) -> Numbers:
-        """Return the same for many modes and poses, with what the places of keys are worth in each; may be below 0."""
+        """Return lower bounds on the remaining steps of many states; a bound may be below 0.
+
+        Args:
+            codes: codes of the modes.
+            poses: poses of the agent.
+            worth: worth of the dropped keys in each state.
+
+        Returns:
+            The bounds; a bound greater than ``UNREACHABLE`` means that no way leads to the goal.
+        """
         rows = self.modes.rows(codes)
         states = rows * len(self.places) + poses
         steps = self._distances[states].astype(np.int64)
@@ -71,42 +82,45 @@ class Projection:
         return np.where(reachable, steps + worth, 2 * UNREACHABLE)
 
     def values(self, key: str) -> Numbers:
-        """Return, by number of cell, the worth of a tracked key that lies there; the last: where it began."""
+        """Return the worth of a tracked key on each cell; the last value means the initial cell, and no cell."""
         if self._worth:
             return self._worth.values(key)
         return np.zeros(len(self.places.index) + 1, dtype=np.int64)
 
-    def _mode(self, state: State) -> tuple[int, int]:
-        mode = state[2:8]
-        known = self._known.get(mode)
-        if known is None:
+    def _row_and_worth(self, state: State) -> tuple[int, int]:
+        """Return (row of the mode of a state, worth of the state), from a cache."""
+        mode = state[2:8]  # all fields from carrying to collected
+        cached = self._rows_and_worths.get(mode)
+        if cached is None:
             worth = self._worth.rate_state(state) if self._worth else 0
-            known = self.modes.row(state), worth
-            self._known[mode] = known
-        return known
+            cached = self.modes.row(state), worth
+            self._rows_and_worths[mode] = cached
+        return cached
 
     def _steps(self, state: State, row: int) -> int:
+        """Return the distance of a state without its worth; ``row`` is the row of its mode, or -1."""
         if row < 0 or state.dead:
             return UNREACHABLE
         number = row * len(self.places) + self.places.pose(state)
         return int(self._distances.item(number))
 
     def _measure(self) -> NDArray[np.int32]:
-        """Measure distances breadth-first, unless there is worth."""
+        """Return the distance from each state to the goal: breadth-first, or by costs if keys have a worth."""
         steps = [self._moves(), *self._pushes(), *map(self._changes, self.modes.events)]
-        sources = np.concatenate([step[0] for step in steps])
-        targets = np.concatenate([step[1] for step in steps])
+        sources = np.concatenate([before for before, _, _ in steps])
+        targets = np.concatenate([after for _, after, _ in steps])
         goals = self.possible.goal().ravel()
         headings = self.places.headings
         if self._worth is None:
             return layers(Edges.build(sources, targets, len(goals)), goals, headings)
 
-        costs = np.concatenate([step[2] for step in steps])
+        costs = np.concatenate([cost for _, _, cost in steps])
         edges = Edges.build(sources, targets, len(goals), costs)
         estimate = self._worth.estimate(self.modes.codes).ravel()
         return distances(edges, goals, headings, estimate)
 
     def _moves(self) -> Steps:
+        """Return the steps forward that push nothing."""
         places = self.places
         layout = self.places.layout
         allowed = np.tile(places.after >= 0, (len(self.modes), 1))
@@ -124,10 +138,11 @@ class Projection:
 
     @staticmethod
     def _require(allowed: Mask, poses: Mask, condition: Mask) -> None:
+        """Limit ``allowed``, for some poses, to the states in which a condition may hold."""
         allowed[:, poses] &= condition if condition.shape[1] == 1 else condition[:, poses]
 
     def _pushes(self) -> Iterator[Steps]:
-        """Yield steps onto a tracked block; what is tracked must not be in its way."""
+        """Yield the steps that push a tracked block."""
         places = self.places
         tiling = places.layout.tiling
         homes = {key.position.to_tuple(): key.id for key in places.layout.keys}
@@ -139,14 +154,22 @@ class Projection:
                         yield self._push(block, cell, beyond, pose, homes.get(beyond, ""))
 
     def _push(self, block: str, cell: Cell, beyond: Cell, pose: int, key: str) -> Steps:
-        """Return the steps from a pose that push a block on to ``beyond``, where ``key`` lies at first ("": none)."""
+        """Return the steps that push a block from a cell to the cell beyond, in all modes that permit the push.
+
+        Args:
+            block: id of the block.
+            cell: cell of the block before the push.
+            beyond: cell of the block after the push.
+            pose: pose of the agent before the push.
+            key: id of the key whose initial cell is ``beyond``, "" for none.
+        """
         places = self.places
         numbering = self.modes.numbering
         digits = numbering.cells[block]
 
         obstacles = list[tuple[str, int]]()
         for other, cells in numbering.cells.items():
-            if self._blocks(other, beyond, block):
+            if self._is_obstacle(other, beyond, block):
                 obstacles.append((other, cells[beyond]))
         if key in self.modes:
             obstacles.append((key, HOME))
@@ -160,21 +183,22 @@ class Projection:
         targets = after * len(places) + places.after[pose]
         return sources, targets, np.broadcast_to(1 + gain, len(rows))
 
-    def _blocks(self, other: str, cell: Cell, block: str) -> bool:
-        """Return whether the projection knows when another block is in the way of a block on a cell."""
+    def _is_obstacle(self, other: str, cell: Cell, block: str) -> bool:
+        """Return whether the projection knows exactly when another block is on the cell to which a block is pushed."""
         numbering = self.modes.numbering
         if other == block or cell not in numbering.cells[other]:
             return False
         return numbering.exactly(other, cell)
 
     def _changes(self, event: Event) -> Steps:
+        """Return the steps of an event, in all poses and modes that permit the event."""
         rows, after = self.modes.changes(event)
         poses = np.flatnonzero(event.poses)
         sources = rows[:, None] * len(self.places) + poses
         targets = after[:, None] * len(self.places) + poses
         costs: Numbers = np.broadcast_to(1, sources.shape)
         if self._worth and event.key:
-            # A key of no more use is worth nothing anywhere.
-            kept = ~self.modes.has_digit(event.key, GONE)[after]
-            costs = costs + kept * self._worth.gain(event)[poses]
+            # A key without further use has no worth.
+            is_useful = ~self.modes.has_digit(event.key, GONE)[after]
+            costs = costs + is_useful * self._worth.gain(event)[poses]
         return sources.ravel(), targets.ravel(), costs.ravel()

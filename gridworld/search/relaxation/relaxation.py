@@ -1,12 +1,18 @@
-"""Lower bounds on the steps that are left: exact distances in projections of the task (pattern databases).
+"""Lower bounds on the remaining steps: exact distances in projections of the task (pattern databases).
 
-A projection keeps the agent's pose and the *tracked* things: of a key whether it was never picked up, is in hand, is
-used up, or in which part of the grid it was dropped; whether doors are open and switches active; where blocks stand.
-It forgets where in that part a key lies, so it can be picked up anywhere there, keys whose doors are all open, and
-everything untracked: such doors and gates are passed freely, such blocks are not in the way, such keys are at hand
-where a door needs one. A step in the task is a step or a stay in the projection: distances never overestimate and are
-consistent, and where it has no way to the goal the task has none. What it is worth that a key lies where it lies
-(:mod:`gridworld.search.relaxation.worth`) need not be forgotten.
+A projection keeps the agent's pose and the state of the *tracked* mechanisms:
+
+- of a key: never picked up, carried, used up, or dropped in a certain part of the grid;
+- of a door: open or not; of a switch: active or not; of a block: its cell.
+
+A projection forgets the cell of a dropped key within the part, so the agent can pick up the key anywhere in the part.
+Keys whose doors are all open are forgotten, and so is everything untracked: the agent passes untracked doors and gates,
+untracked blocks are not in the way, and an untracked key is at hand at its door.
+
+A step in the task is a step in the projection, or no change. Distances in the projection therefore never overestimate,
+and they are consistent. If the projection has no way to the goal, the task has no way. The worth of the cells of dropped
+keys (:mod:`gridworld.search.relaxation.worth`) can be added to the distances.
+
 After Culberson and Schaeffer, "Pattern Databases" (1998), and Edelkamp, "Planning with Pattern Databases" (2001).
 """
 
@@ -31,28 +37,29 @@ from gridworld.search.relaxation.projection import Projection
 from gridworld.search.relaxation.worth import moves
 
 PROJECTION_LIMIT: Final = 200_000
-"""Most states of one projection; a task that needs more gets several smaller ones, and the greatest bound counts."""
+"""Greatest number of states of one projection; a larger task gets several projections, and the greatest bound counts."""
 
 COARSE: Final = 128
-"""The grain at which dropped keys differ only by connected component; as large as a grid can be."""
+"""The grain at which a part of the grid is a whole connected component, because no grid is larger."""
 
 _MAX_PAIRED: Final = 5
-"""Blocks whose pairs are all tracked; more blocks have too many pairs."""
+"""Greatest number of blocks whose pairs are all tracked; more blocks have too many pairs."""
 
 __all__ = ["COARSE", "PROJECTION_LIMIT", "UNREACHABLE", "Relaxation", "goal_pattern", "whole_pattern"]
 
 
 class Relaxation:
-    """A lower bound for every state that is reached from ``start``.
+    """Lower bounds for all states that can be reached from ``start``.
 
     Args:
         layout: the task.
-        start: the task's own start by default.
-        pattern: what is tracked; by default everything that matters for the goal.
-        grains: sizes of the parts in which dropped keys are told apart, finest first; the first that fits is taken.
-        limit: of the number of states of one projection.
-        pairs: track blocks in pairs where there is no room for all of them together; else one by one.
-        worth: look at what it is worth where dropped keys lie.
+        start: the first state; None means the task's start.
+        pattern: the mechanisms to track; None means all mechanisms that matter for the goal.
+        grains: sizes in cells of the parts of the grid for dropped keys, finest first; the finest grain that keeps to
+            the limit is taken.
+        limit: limit of the number of states of one projection.
+        pairs: whether blocks are tracked in pairs if not all blocks fit one projection; otherwise one by one.
+        worth: whether the cells of dropped keys count by their worth.
     """
 
     def __init__(
@@ -76,11 +83,15 @@ class Relaxation:
         self._project(whole_pattern(layout) if pattern is None else pattern)
 
     def distance(self, state: State) -> int:
-        """Return a lower bound on the steps to the goal; ``UNREACHABLE`` if it cannot be reached any more."""
+        """Return a lower bound on the steps to the goal; ``UNREACHABLE`` if the goal cannot be reached."""
         return max(projection.distance(state) for projection in self._projections.values())
 
     def bounds(self, state: State) -> Bounds:
-        """Return the same for many states like one in which no key on the floor was ever picked up."""
+        """Return lower bounds for the states that differ from ``state`` only in pose and cells of keys on the floor.
+
+        Args:
+            state: a state in which every key on the floor is on its initial cell.
+        """
         return Bounds(tuple(self._projections.values()), state)
 
     def parts(self) -> tuple[Numbers, ...]:
@@ -92,7 +103,10 @@ class Relaxation:
         return tuple(np.array(part) for part in parts.values())
 
     def _project(self, pattern: Pattern) -> None:
-        """Track a pattern by one projection if it is small enough, else by several; the poses alone always are."""
+        """Add one projection for a pattern or, if the projection would be too large, projections for its parts.
+
+        The empty pattern has no limit, so that the recursion ends.
+        """
         if pattern in self._projections:
             return
         limit = self._limit if pattern != Pattern() else UNREACHABLE
@@ -106,51 +120,63 @@ class Relaxation:
             self._project(part)
 
     def _projection(self, pattern: Pattern, grain: int, limit: int) -> Projection:
-        """Project with worth if it is looked at; from the farthest door it says most where doors stand in a row."""
-        anchors = list[set[Cell]]()
+        """Return a projection, with the worth of keys if possible.
+
+        Several sets of anchors are tried in order. The farthest door is tried first, because it gives the best bounds
+        for doors in a row.
+        """
+        anchor_sets = list[set[Cell]]()
         doors = {cell for cell, door in self._layout.doors.items() if door.id in pattern.doors}
         if self._worth and pattern.keys and doors:
-            anchors = [self._farthest(doors), doors]
+            anchor_sets = [self._farthest(doors), doors]
         elif self._worth and pattern.loose:
-            anchors = [set()]
-        for cells in anchors:
+            anchor_sets = [set()]
+        for anchors in anchor_sets:
             with suppress(EndlessError):
-                return Projection(self.places, self._start, pattern, grain, limit, cells)
+                return Projection(self.places, self._start, pattern, grain, limit, anchors)
         return Projection(self.places, self._start, pattern, grain, limit)
 
     def _farthest(self, cells: set[Cell]) -> set[Cell]:
-        far = moves(self.places, [self._start.position], back=False)
+        """Return the cell that is farthest from the start, as a set."""
+        distance = moves(self.places, [self._start.position], back=False)
         index = self.places.index
-        return {max(sorted(cells), key=lambda cell: far[index[cell]])}
+        return {max(sorted(cells), key=lambda cell: distance[index[cell]])}
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
-        """Return smaller patterns that together track the same: fewer blocks, then none, then halves."""
+        """Return smaller patterns that together track as much as possible of a pattern.
+
+        The blocks are divided first, then separated from the other mechanisms, and at last keys, doors and switches
+        are halved.
+        """
         if pattern.loose and self._fits(pattern.blocks):
             return (replace(pattern, loose=pattern.loose[:-1]),)
-        without = replace(pattern, blocks=())
+        without_blocks = replace(pattern, blocks=())
         if len(pattern.blocks) > 1:
             in_pairs = self._pairs and 2 < len(pattern.blocks) <= _MAX_PAIRED
-            fewer = combinations(pattern.blocks, 2 if in_pairs else 1)
-            return tuple(replace(pattern, blocks=blocks, loose=self._targets(pattern, blocks)) for blocks in fewer)
-        if pattern.blocks and without != Pattern():
-            return without, Pattern(blocks=pattern.blocks)
+            groups = combinations(pattern.blocks, 2 if in_pairs else 1)
+            return tuple(replace(pattern, blocks=group, loose=self._targets(pattern, group)) for group in groups)
+        if pattern.blocks and without_blocks != Pattern():
+            return without_blocks, Pattern(blocks=pattern.blocks)
 
-        # Sorted by colour, so that keys and their doors stay together as far as possible.
+        # Names are sorted by colour, so that keys and their doors stay together as far as possible.
         doors: dict[str, str] = {door.id: door.requires_key for door in self._layout.doors.values()}
         names = sorted((*pattern.keys, *pattern.doors), key=lambda name: self._colour(name, doors))
         names += pattern.switches
         half = len(names) // 2
-        if not half:
+        if half == 0:
             return (Pattern(),)
         return pattern.only(names[:half]), pattern.only(names[half:])
 
     def _fits(self, blocks: tuple[str, ...]) -> bool:
-        """Return whether blocks can be tracked together, if nothing else is."""
+        """Return whether one projection can track all these blocks, if it tracks nothing else."""
         cells = prod(len(self.places.reach[name]) for name in blocks)
         return cells * len(self.places) <= self._limit
 
     def _targets(self, pattern: Pattern, tracked: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the other blocks that have a target, in the task's order, if worth is looked at."""
+        """Return the blocks of a pattern that have a target and are not in ``tracked``, in the task's order.
+
+        If worth does not count, return no blocks.
+        """
         goal = self._layout.spec.goal
         if not self._worth or goal.goal_type != "push_block_to":
             return ()
@@ -158,20 +184,25 @@ class Relaxation:
         return tuple(sorted(others, key=self._layout.block_index.__getitem__))
 
     def _colour(self, name: str, doors: dict[str, str]) -> str:
+        """Return the colour of a door or key; ``doors`` has the colours of doors by id."""
         return doors[name] if name in doors else self._layout.colour_of_key[name]
 
 
 def whole_pattern(layout: Layout) -> Pattern:
-    """Track all that may matter: locked doors, keys that fit, switches of gates, blocks, what is named."""
-    wanted = collect_named_ids(layout)
+    """Return the pattern of all mechanisms that may matter.
+
+    The pattern has the locked doors and their keys, the switches of closed gates, the pushable blocks, and the
+    mechanisms that the goal names.
+    """
+    named = collect_named_ids(layout)
     doors = [door for door in layout.doors.values() if door.initial_state != "open"]
     colours = {door.requires_key for door in doors}
-    keys = [key.id for key in layout.keys if key.color in colours or key.id in wanted]
-    shut = {gate.id for gate in layout.gates.values() if gate.initial_state != "open"}
+    keys = [key.id for key in layout.keys if key.color in colours or key.id in named]
+    closed_gates = {gate.id for gate in layout.gates.values() if gate.initial_state != "open"}
 
     switches = list[str]()
     for switch in layout.switches.values():
-        matters = switch.id in wanted or not shut.isdisjoint(switch.controls)
+        matters = switch.id in named or not closed_gates.isdisjoint(switch.controls)
         if matters and layout.switch_type(switch.id) != "hold":
             switches.append(switch.id)
 
@@ -184,5 +215,5 @@ def whole_pattern(layout: Layout) -> Pattern:
 
 
 def goal_pattern(layout: Layout) -> Pattern:
-    """Return the pattern of what the goal and auxiliary conditions name; it ignores locks."""
+    """Return the pattern of the mechanisms that the goal and its conditions name; all other locks are ignored."""
     return whole_pattern(layout).only(collect_named_ids(layout))

@@ -1,20 +1,25 @@
-"""What it is worth where a dropped key lies: a potential, so that a projection need not track the place (pure).
+"""The worth of the cell of a dropped key: a potential, so that a projection need not track the cell (pure).
 
-A projection forgets where in its part of the grid a dropped key lies, and lets the agent pick it up anywhere there.
-With a potential W(state), the sum of a number for the place of each dropped key of use, that gains nothing: every step
-costs 1 + W(after) - W(before), the least for all the places that the projection takes for the same. The costs along a
-way add up to its length + W(end) - W(begin): (cheapest way in the projection) + W(begin) - W(end) never overestimates,
-whatever the numbers are. They are shifted so that the greatest of each part is 0, for each part by itself, which a
-projection knows; then W(end) <= 0, and a key that loses its use costs at least 0. A step can cost less than nothing;
-where a way around does, there is no bound, and other numbers are tried.
+A projection forgets the cell of a dropped key within its part of the grid, and lets the agent pick up the key anywhere
+in the part. A potential W(state) makes up for that: W is the sum, over all dropped keys with further use, of a number
+for the cell of the key. In the projection, each step costs 1 + W(after) - W(before); of all steps that the projection
+does not distinguish, the least cost counts.
 
-The numbers are the way from the place to the key's door, in hand, and the way to there from an anchor, with an empty
-hand: a key that lies nearer has saved both.
+The costs along a way add up to: length of the way + W(end) - W(begin). The bound (cost of the cheapest way in the
+projection) + W(begin) - W(end) therefore never overestimates, whatever the numbers are. The numbers of each part are
+shifted so that the greatest number is 0, which is possible because a projection tracks the part. Then W(end) <= 0, and
+a step in which a key loses its use never gets cheaper by W. A step can have a negative cost. If a cycle has a negative
+cost, the projection has no bound, and other numbers are tried.
+
+The number of a cell is the way from the cell to the door of the key (carrying the key), plus the way from an anchor to
+the cell (carrying nothing), because a key on a nearer cell saves both ways.
+
 After Pommerening et al., "From Non-Negative to General Operator Cost Partitioning" (2015), on potential heuristics.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection
 from typing import Final
 
@@ -30,12 +35,13 @@ _MIN_VALUE: Final = -(1 << 30)
 
 
 class DroppedKeyPotential:
-    """The potentials of the keys of a projection; within each part the greatest is 0.
+    """The worths of the dropped keys and of the roughly tracked blocks of a projection.
+
+    The greatest worth of a key within each part of the grid is 0.
 
     Args:
-        numbering: of its modes.
-        anchors: cells from which the agent comes for a key; none: only the way in hand counts.
-
+        numbering: the numbering of the modes of the projection.
+        anchors: cells from which the agent comes for a key; if empty, only the way from the key to its door counts.
     """
 
     def __init__(self, numbering: Numbering, anchors: Collection[Cell]) -> None:
@@ -44,15 +50,19 @@ class DroppedKeyPotential:
         self._parts = np.full(len(self.places.index) + 1, -1)
         for cell, part in numbering.parts.items():
             self._parts[self.places.index[cell]] = part
-        self._coming = moves(self.places, anchors, back=False)
-        self._going = {name: self._measure_to_door(name) for name in numbering.pattern.keys}
-        self._most = {name: self._greatest(self._sum_ways(name)) for name in numbering.pattern.keys}
-        self._pushes = {name: self._count_pushes(name) for name in numbering.pattern.loose}
-        self._far = {name: self._farthest(name) for name in numbering.pattern.loose}
-        self._values = {name: self._level_values(name) for name in numbering.pattern.keys}
+        keys = numbering.pattern.keys
+        loose_blocks = numbering.pattern.loose
+        # By cell: moves from an anchor; by key and cell: moves to the door; by key and part: greatest sum of both.
+        self._from_anchor = moves(self.places, anchors, back=False)
+        self._to_door = {name: self._measure_to_door(name) for name in keys}
+        self._most = {name: self._greatest(self._sum_ways(name)) for name in keys}
+        # By block and cell: pushes to the target; by block and digit: the most pushes.
+        self._pushes = {name: self._count_pushes(name) for name in loose_blocks}
+        self._most_pushes = {name: self._farthest(name) for name in loose_blocks}
+        self._values = {name: self._level_values(name) for name in keys}
 
     def rate_state(self, state: State) -> int:
-        """Return the worth of a state's dropped keys that are still of use."""
+        """Return the worth of a state: of its dropped keys with further use, and of its roughly tracked blocks."""
         layout = self.places.layout
         numbering = self.numbering
         index = self.places.index
@@ -66,116 +76,136 @@ class DroppedKeyPotential:
         return total
 
     def values(self, key: str) -> Numbers:
-        """Return, by number of cell, the worth of a key of use that lies there."""
+        """Return the worth of a key on each cell; the last value means no cell."""
         return self._values[key]
 
     def rate_push(self, block: str, cell: Cell, beyond: Cell) -> int:
-        """Return the worth gained by pushing a block from a cell to the next."""
+        """Return the worth that is gained by pushing a block from ``cell`` to ``beyond``."""
         if block not in self._pushes:
             return 0
         return self._rate_block(block, beyond) - self._rate_block(block, cell)
 
     def _sum_ways(self, key: str) -> Numbers:
-        return self._going[key] + self._coming
+        """Return the moves from an anchor over each cell to the door of a key."""
+        return self._to_door[key] + self._from_anchor
 
     def _rate_block(self, block: str, cell: Cell) -> int:
+        """Return the worth of a roughly tracked block on a cell; the greatest worth for each digit is 0."""
         digit = self.numbering.cells[block][cell]
-        return self._pushes[block][cell] - self._far[block][digit]
+        return self._pushes[block][cell] - self._most_pushes[block][digit]
 
     def gain(self, event: Event) -> Numbers:
-        """Return, by pose, the least worth that picking up or dropping a key gains."""
+        """Return the least worth that picking up or dropping a key gains in each pose.
+
+        Args:
+            event: an event with a ``key``.
+        """
         name, digit = event.equal[0]
         values = self._values[name]
         places = self.places
-        if digit == HAND:
+        is_drop = digit == HAND
+        if is_drop:
             return values[places.ahead]
         part = digit - LOOSE
-        there = np.where(self._parts == part, values, _MIN_VALUE)
-        return -np.maximum(there[places.cell], there[places.ahead])
+        values_in_part = np.where(self._parts == part, values, _MIN_VALUE)
+        return -np.maximum(values_in_part[places.cell], values_in_part[places.ahead])
 
     def estimate(self, codes: Numbers) -> Numbers:
-        """Return, by mode and pose, about how far it is: the nearer to the truth, the faster distances are measured."""
+        """Return an approximate distance to the goal, shape (modes, poses).
+
+        The result of a search does not depend on the estimate, but a better estimate makes the search faster.
+        """
         numbering = self.numbering
         layout = numbering.layout
         base = np.zeros(len(codes), dtype=np.int64)
-        rest = np.tile(-self._coming[self.places.cell], (len(codes), 1))
-        for name, going in self._going.items():
+        rest = np.tile(-self._from_anchor[self.places.cell], (len(codes), 1))
+        for name, to_door in self._to_door.items():
             home = layout.keys[layout.key_index[name]].position.to_tuple()
             at_home = self.places.index.get(home, 0)
             base[numbering.has_digit(codes, name, HOME)] += self._sum_ways(name)[at_home]
             for part, most in enumerate(self._most[name]):
                 base[numbering.has_digit(codes, name, LOOSE + part)] += most
-            rest[numbering.has_digit(codes, name, HAND)] = going[self.places.cell]
-        for name, far in self._far.items():
-            for digit, most in far.items():
+            rest[numbering.has_digit(codes, name, HAND)] = to_door[self.places.cell]
+        for name, most_pushes in self._most_pushes.items():
+            for digit, most in most_pushes.items():
                 base[numbering.has_digit(codes, name, digit)] += most
         estimated: Numbers = base[:, None] + rest
         return estimated
 
     def _farthest(self, block: str) -> dict[int, int]:
-        """Return, by digit, the most pushes that a block needs from a cell with the digit."""
-        far: dict[int, int] = {}
+        """Return for each digit of a block the most pushes that the block needs from a cell with this digit."""
+        most_pushes: dict[int, int] = {}
         for cell, digit in self.numbering.cells[block].items():
-            far[digit] = max(far.get(digit, 0), self._pushes[block][cell])
-        return far
+            most_pushes[digit] = max(most_pushes.get(digit, 0), self._pushes[block][cell])
+        return most_pushes
 
     def _count_pushes(self, block: str) -> dict[Cell, int]:
-        """Return the fewest pushes from a cell to the target past nothing else; the most where there is no way."""
+        """Return the fewest pushes from each cell to the target of a block, if nothing else is in the way.
+
+        A cell without a way to the target gets the greatest of the other values. The search goes backwards from the
+        target, breadth-first.
+        """
         goal = self.numbering.layout.spec.goal
         tiling = self.places.layout.tiling
         reach = self.places.reach[block]
         targets = dict(zip(goal.target_ids, goal.target_positions, strict=True))
-        found = {targets[block].to_tuple(): 0}
-        border = list(found)
-        for cell in border:
+        target = targets[block].to_tuple()
+        pushes = {target: 0}
+        queue = deque([target])
+        while queue:
+            cell = queue.popleft()
             for heading, before in enumerate(tiling.neighbours(cell)):
-                behind = tiling.ahead(before, heading)
-                if before in reach and before not in found and behind in self.places.index:
-                    found[before] = found[cell] + 1
-                    border.append(before)
-        most = max(found.values())
-        return {cell: found.get(cell, most) for cell in reach}
+                pusher = tiling.ahead(before, heading)
+                if before in reach and before not in pushes and pusher in self.places.index:
+                    pushes[before] = pushes[cell] + 1
+                    queue.append(before)
+        most = max(pushes.values())
+        return {cell: pushes.get(cell, most) for cell in reach}
 
     def _measure_to_door(self, name: str) -> Numbers:
+        """Return the moves from each cell to the nearest locked door of a key."""
         layout = self.places.layout
         colour = layout.colour_of_key[name]
         locked = [(cell, door) for cell, door in layout.doors.items() if door.initial_state != "open"]
         doors = [cell for cell, door in locked if door.requires_key == colour]
         return moves(self.places, doors, back=True)
 
-    def _greatest(self, raw: Numbers) -> Numbers:
+    def _greatest(self, values: Numbers) -> Numbers:
+        """Return for each part of the grid the greatest of the values of its cells."""
         count = 1 + max(self.numbering.parts.values(), default=-1)
-        most = np.full(count, _MIN_VALUE)
+        greatest = np.full(count, _MIN_VALUE)
         for cell, part in self.numbering.parts.items():
-            most[part] = max(most[part], raw[self.places.index[cell]])
-        return most
+            greatest[part] = max(greatest[part], values[self.places.index[cell]])
+        return greatest
 
     def _level_values(self, name: str) -> Numbers:
+        """Return the worth of a key on each cell, shifted so that the greatest worth in each part is 0."""
         values = np.zeros(len(self.places.index) + 1, dtype=np.int64)
-        raw = self._sum_ways(name)
+        moves_over_cell = self._sum_ways(name)
         for cell, part in self.numbering.parts.items():
             number = self.places.index[cell]
-            values[number] = raw[number] - self._most[name][part]
+            values[number] = moves_over_cell[number] - self._most[name][part]
         return values
 
 
 def moves(places: Places, cells: Collection[Cell], back: bool) -> Numbers:
-    """Count moves by cell, from the nearest of some cells or, ``back``, to it, with all passages open.
+    """Return the number of moves between each cell and the nearest of some cells, with all doors and gates open.
 
-    Turns are not counted: dropping and picking up can save them. 0 where there is no way.
+    The moves go from the nearest of the cells or, if ``back``, to the nearest of the cells. Turns are not counted,
+    because dropping and picking up can save turns. A cell without a way gets 0.
     """
-    able = places.after >= 0
-    origin = places.cell[able]
-    target = places.cell[places.after[able]]
+    can_move = places.after >= 0
+    origin = places.cell[can_move]
+    target = places.cell[places.after[can_move]]
     if back:
         origin, target = target, origin
-    found = np.full(len(places.index), -1, dtype=np.int64)
+    distance = np.full(len(places.index), -1, dtype=np.int64)
     numbers = sorted(places.index[cell] for cell in cells if cell in places.index)
-    border = np.array(numbers, dtype=np.int64)
+    frontier = np.array(numbers, dtype=np.int64)
     steps = 0
-    while len(border):
-        found[border] = steps
-        beyond = target[np.isin(origin, border)]
-        border = np.unique(beyond[found[beyond] < 0])
+    while len(frontier):
+        distance[frontier] = steps
+        successors = target[np.isin(origin, frontier)]
+        frontier = np.unique(successors[distance[successors] < 0])
         steps += 1
-    return np.maximum(found, 0)
+    return np.maximum(distance, 0)

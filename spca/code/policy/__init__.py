@@ -1,19 +1,19 @@
-"""The static policy: tell the coder what is wrong with its code before anything runs it.
+"""The static policy, which tells the coder before execution what is wrong with its code.
 
-It does not keep generated code in; the sandbox does (:mod:`spca.sandbox`), and every attack is held there with this
-policy left out. The policy parses and never imports generated code. It covers
+The policy is no security boundary: the sandbox (:mod:`spca.sandbox`) contains generated code, even without this policy.
+The policy parses generated code and never imports it. The policy protects
 
-- the host, which parses, merges and shows the source: nesting deeper than what recursion over a tree can bear, what
-  :mod:`spca.code.merge` cannot place, faults whose words are too long or steer a terminal. Sizes and the cost of
-  compiling are bounded before, in :mod:`spca.code.compilation`;
-- the regression check, which reads from the text what a patch changes: nothing but constants runs when the module is
-  loaded, no import at the top level is rebound, and ``getattr`` takes no name that is put together;
-- repeatable runs, which no other layer ensures, because the sandbox has clocks and entropy: allowed modules only, and
-  seeds for random generators;
-- what fails in the sandbox anyway, or breaks the contract of an action: modules and members that are missing, files,
-  terminals, async code, writing the state of the world, redefined primitives.
+- the host, which parses, merges and shows the source: the policy refuses sources nested too deeply for recursion, and
+  statements that :mod:`spca.code.merge` cannot place. Its messages are short and cannot control a terminal.
+  :mod:`spca.code.compilation` limits sizes and the cost of compiling beforehand;
+- the regression check, which finds out from the text what a patch changes: only constants may be evaluated when the
+  module is loaded, imports at the top level must not be rebound, and ``getattr`` must not take a computed name;
+- repeatable runs, which no other layer ensures, because the sandbox has clocks and entropy: only allowed modules may be
+  imported, and random generators need seeds;
+- the coder from code that would fail in the sandbox or violate the contract of an action: missing modules and members,
+  files, terminals, async code, writes to the state of the world, redefined primitives.
 
-Not covered is whatever the sandbox holds anyway: frames, code objects and dunder attributes, names computed in format
-strings or patterns, modules handed around as values, classes made of data. In doubt code passes: a name that a method
-binds in any way is not judged there.
+The policy does not check what the sandbox contains anyway: frames, code objects, dunder attributes, names computed in
+format strings or patterns, modules passed as values, and dynamically created classes. Doubtful code is allowed: the
+policy does not judge the use of a name that the method binds in any way.
 """

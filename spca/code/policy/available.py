@@ -1,4 +1,4 @@
-"""What generated code may import and call, with advice on what it may not (data and lookups)."""
+"""Modules and names that generated code may use, with advice for forbidden ones (data and lookups)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODULES: Final = _words(
     copy dataclasses enum functools heapq itertools math operator queue random re statistics string typing __future__
     """
 )
-"""Modules that may be imported: a sandbox loads them before it is locked in. Only numpy's ``now`` tells the time."""
+"""Modules that may be imported; the sandbox loads them before its restrictions. Only numpy's ``now`` tells the time."""
 
 _FILES: Final = "generated code has no files"
 INSTEAD: Final[Mapping[str, str]] = {
@@ -48,7 +48,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "gymnasium": "act only by yielding primitives",
     "minigrid": "act only by yielding primitives",
 }
-"""What to do without a module that is often asked for."""
+"""Advice for modules that coders often request, by module."""
 
 MEMBER_INSTEAD: Final[Mapping[str, str]] = {
     "numpy.bool8": "use numpy.bool_",
@@ -58,7 +58,7 @@ MEMBER_INSTEAD: Final[Mapping[str, str]] = {
 } | dict.fromkeys(
     (f"numpy.{name}" for name in _words("fromfile fromregex genfromtxt load loadtxt memmap save savetxt savez")), _FILES
 )
-"""Members that are missing, or of no use in the sandbox."""
+"""Advice for members that are missing, or useless in the sandbox, by full name."""
 
 REFUSED_BUILTINS: Final[Mapping[str, str]] = {
     "open": _FILES,
@@ -73,7 +73,7 @@ REFUSED_BUILTINS: Final[Mapping[str, str]] = {
     "quit": "return from the method",
     "__import__": "write an import statement",
 }
-"""Builtins that fail in the sandbox, or hide from a reader what they do; with what to do instead."""
+"""Advice for builtins that fail in the sandbox, or hide their effect from a reader of the text, by name."""
 
 DECORATORS: Final = _words(
     """
@@ -81,7 +81,7 @@ DECORATORS: Final = _words(
     typing.final typing.overload typing.override typing.no_type_check
     """
 )
-"""Decorators of methods by full name."""
+"""Full names of the allowed decorators of methods."""
 
 CONSTANT_CALLS: Final = frozenset(
     _words(
@@ -92,7 +92,7 @@ CONSTANT_CALLS: Final = frozenset(
         """
     )
 )
-"""What a constant or a default may call, by full name, with constants as arguments."""
+"""Full names of the functions that a constant or default may call with constant arguments."""
 
 SEEDED: Final = frozenset(
     _words(
@@ -103,14 +103,14 @@ SEEDED: Final = frozenset(
         """
     )
 )
-"""What takes a seed, and without one the entropy of the machine."""
+"""Full names of functions that take a seed, and use the machine's entropy without a seed."""
 
 SEED_WORDS: Final = ("seed", "a", "x", "entropy", "key")
-"""Parameters by which a seed is given."""
+"""Names of the parameters that take a seed."""
 
 
 def fault_of_module(name: str) -> str:
-    """Return why a module cannot be imported, or ""."""
+    """Return why a module must not be imported; "" if the import is allowed."""
     if name in MODULES:
         return ""
     root = name.partition(".")[0]
@@ -121,7 +121,7 @@ def fault_of_module(name: str) -> str:
 
 
 def fault_of_member(module: str, name: str) -> str:
-    """Return why a name cannot be taken from an allowed module, or ""."""
+    """Return why a member of an allowed module must not be used; "" if the use is allowed."""
     full = f"{module}.{name}"
     if full not in MEMBER_INSTEAD and (full in MODULES or name in _members(module)):
         return ""
@@ -130,9 +130,10 @@ def fault_of_member(module: str, name: str) -> str:
 
 @lru_cache(maxsize=len(MODULES))
 def _members(module: str) -> frozenset[str]:
-    """Return the public names of an allowed module, without the modules that hang on it, loaded or not."""
+    """Return the public names of an allowed module, without its submodules, loaded or not."""
     loaded = import_module(module)
-    hanging = (part.name for part in iter_modules(getattr(loaded, "__path__", ())))
-    held = dict.fromkeys(hanging, loaded) | vars(loaded)
-    public = held.get("__all__") or (name for name in held if not name.startswith("_"))
-    return frozenset(name for name in public if not isinstance(held.get(name), ModuleType))
+    submodules = (part.name for part in iter_modules(getattr(loaded, "__path__", ())))
+    # A submodule that is not loaded counts as a module too: any module serves as its value.
+    members = dict.fromkeys(submodules, loaded) | vars(loaded)
+    public = members.get("__all__") or (name for name in members if not name.startswith("_"))
+    return frozenset(name for name in public if not isinstance(members.get(name), ModuleType))

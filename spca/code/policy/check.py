@@ -1,4 +1,4 @@
-"""Check an agent or a patch against the policy, and tell the coder all that is wrong, each fault with its line."""
+"""Check an agent or a patch against the policy; report every fault with its line."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from spca.errors import PatchError
 from spca.plan.pddl import STATE_ATTRIBUTES
 
 MAX_SHOWN: Final = 10
-"""Violations in one message."""
+"""Number of violations that one message shows."""
 
 MAX_DEPTH: Final = 100
-"""Levels of nesting in the syntax tree; what walks trees by recursion has room for that."""
+"""Levels of nesting in the syntax tree; recursive functions over trees can process this depth."""
 
 _MAX_LISTED: Final = 1900
 _MAX_LINE: Final = 300
 _MAX_NAME: Final = 60
-"""Characters of the whole message, of one violation or quoted line, and of a name in it."""
+"""Largest numbers of characters: of the whole message, of one violation or quoted line, and of a name."""
 
 _LONG_NAME: Final = re.compile(rf"\S{{{_MAX_NAME + 1},}}")
 
@@ -37,7 +37,7 @@ _Faults = Iterator[tuple[ast.AST, str]]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Violation:
-    """Something that generated code must not do; ``line`` counts from 1 in the source that was checked."""
+    """A fault in generated code; ``line`` is the line of the checked source, from 1."""
 
     line: int
     words: str
@@ -48,13 +48,13 @@ class Violation:
 
 @compilation.refusing()
 def violations(source: str) -> tuple[Violation, ...]:
-    """Return what an agent module does that it must not do, in source order.
+    """Return the violations of the policy in an agent module, sorted by line.
 
     Raises:
-        PatchError: the source does not compile, is too long, or cannot be laid out in lines.
+        PatchError: the source does not compile, is too long, or cannot be split into lines.
     """
-    tree = _tree(source)
-    layout(source)  # merging and showing an agent need it
+    tree = _parse(source)
+    layout(source)  # raises for a source that cannot be merged or shown
     found = _violations(tree, None)
     classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
     if AGENT_CLASS not in classes:
@@ -63,10 +63,10 @@ def violations(source: str) -> tuple[Violation, ...]:
 
 
 def check_agent(agent: AgentSource) -> None:
-    """Refuse an agent that must not be run; answers are remembered.
+    """Refuse an agent that violates the policy; the result is cached.
 
     Raises:
-        PatchError: with all violations, the first :data:`MAX_SHOWN` in full.
+        PatchError: shows the first :data:`MAX_SHOWN` violations and the number of further violations.
     """
     refusal = _refusal(agent)
     if refusal:
@@ -75,25 +75,27 @@ def check_agent(agent: AgentSource) -> None:
 
 @compilation.refusing()
 def check_patch(patch: str, base: str) -> None:
-    """Refuse a patch whose methods must not become part of the agent ``base``; lines are those of the patch.
+    """Refuse a patch of the agent ``base`` that violates the policy; lines in the message are lines of the patch.
 
     Raises:
         PatchError: as :func:`check_agent`, or one of the texts does not compile.
     """
-    found = _violations(_tree(patch), _tree(base))
+    found = _violations(_parse(patch), _parse(base))
     if found:
         raise PatchError(_list_violations(found))
 
 
 @lru_cache(maxsize=64)
 def _refusal(agent: AgentSource) -> str:
+    """Return the message with which an agent is refused; "" if the agent is allowed."""
     try:
         return _list_violations(violations(agent.text))
     except PatchError as error:
         return str(error)
 
 
-def _tree(source: str) -> ast.Module:
+def _parse(source: str) -> ast.Module:
+    """Parse a source; shorten and clean the message of a refusal."""
     try:
         return parse(source)
     except PatchError as error:
@@ -103,18 +105,16 @@ def _tree(source: str) -> ast.Module:
 
 
 def _list_violations(found: Sequence[Violation]) -> str:
-    told = [str(violation) for violation in found[:MAX_SHOWN]]
-    while sum(map(len, told)) > _MAX_LISTED - 100:
-        told.pop()
-    more = len(found) - len(told)
-    return "\n".join([*told, f"and {more} more"] if more else told)
+    """Return a message with as many violations as fit, and the number of those that do not fit."""
+    shown = [str(violation) for violation in found[:MAX_SHOWN]]
+    while sum(map(len, shown)) > _MAX_LISTED - 100:
+        shown.pop()
+    hidden = len(found) - len(shown)
+    return "\n".join([*shown, f"and {hidden} more"] if hidden else shown)
 
 
 def _show_source(text: str, limit: int) -> str:
-    """Return text of the source for a message: one line of at most ``limit`` characters.
-
-    Nothing in it steers a terminal.
-    """
+    """Return text of the source as one line of at most ``limit`` printable characters, for a message."""
     start = visible(text[: limit + 1]).replace("\n", " ")
     line = "".join(c for c in start if c.isprintable())
     if len(line) <= limit:
@@ -127,7 +127,8 @@ def _shorten_name(match: re.Match[str]) -> str:
 
 
 def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, ...]:
-    if line := _too_deep(tree):
+    """Return the violations in an agent, or in a patch of ``base``: sorted, without duplicates, with short texts."""
+    if line := _find_too_deep(tree):
         return (Violation(line, f"more than {MAX_DEPTH} levels of nesting; split it into several methods"),)
 
     faults = {(_line(node), words) for node, words in _faults(tree, base) if words}
@@ -138,8 +139,8 @@ def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, .
     return tuple(sorted(found))
 
 
-def _too_deep(tree: ast.Module) -> int:
-    """Return the line of a node nested deeper than :data:`MAX_DEPTH`, or 0."""
+def _find_too_deep(tree: ast.Module) -> int:
+    """Return the last line with a node nested deeper than :data:`MAX_DEPTH`; 0 if there is no such node."""
     level: list[ast.AST] = [tree]
     for _ in range(MAX_DEPTH + 1):
         level = [child for node in level for child in compilation.children(node)]
@@ -147,12 +148,14 @@ def _too_deep(tree: ast.Module) -> int:
 
 
 def _line(node: ast.AST) -> int:
+    """Return the line of a node, from 1; 1 for a node without a line."""
     if isinstance(node, ast.comprehension):
         node = node.target
     return getattr(node, "lineno", 1)
 
 
 def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
+    """Yield the faulty nodes of an agent, or of a patch of the agent ``base``, with the faults ("" for no fault)."""
     is_patch = base is not None
     # Functions at the top level of a patch become methods.
     statements = [node for node in tree.body if not (is_patch and isinstance(node, _Function))]
@@ -169,23 +172,23 @@ def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
 
 
 def _part_faults(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
-    """Yield what is wrong within a statement of the top level or of the class.
+    """Yield the faults within a statement of the top level or of the class.
 
-    ``is_method``: a function there is a method.
+    ``is_method``: whether a function at this place is, or becomes, a method.
     """
     if isinstance(part, _Function):
         yield from ((part, words) for words in rules.check_head(part, names))
         if is_method:
             yield from ((part, words) for words in rules.check_method_name(part))
     nodes = compilation.all_nodes(part)
-    seen = names.within(nodes) if isinstance(part, _Function | ast.ClassDef) else names
-    yield from ((node, words) for node in nodes for words in rules.check_node(node, seen))
+    local_names = names.within(nodes) if isinstance(part, _Function | ast.ClassDef) else names
+    yield from ((node, words) for node in nodes for words in rules.check_node(node, local_names))
 
 
 def _find_rebound_names(bound: Sequence[tuple[ast.stmt, str, str]], checked_ids: set[int]) -> _Faults:
-    """Yield names at the top level that stand for two things, one of them imported.
+    """Yield the statements that give a second meaning to a name at the top level, if one meaning is an import.
 
-    Other methods may use the first.
+    Other methods may use the first meaning. Only statements whose ids are in ``checked_ids`` are reported.
     """
     meanings: dict[str, list[str]] = {}
     for node, name, meaning in bound:
@@ -193,13 +196,14 @@ def _find_rebound_names(bound: Sequence[tuple[ast.stmt, str, str]], checked_ids:
         known.append(meaning)
         if id(node) not in checked_ids:
             continue
-        if any(known) and len(set(known)) > 1:
+        is_ambiguous = len(set(known)) > 1
+        if any(known) and is_ambiguous:  # the meaning of a name that is not imported is ""
             imported = next(filter(None, known))
             yield node, f"'{name}' already stands for '{imported}'; use another name"
 
 
 def _top_level_faults(tree: ast.Module, names: Names, is_patch: bool) -> _Faults:
-    """Yield what has no place at the top level, where merging knows imports, constants and definitions."""
+    """Yield the faults of top-level statements: merging can place only imports, constants and definitions."""
     agents = 0
     for node in tree.body:
         match node:
@@ -224,6 +228,7 @@ def _top_level_faults(tree: ast.Module, names: Names, is_patch: bool) -> _Faults
 
 
 def _agent_faults(agent: ast.ClassDef, names: Names) -> _Faults:
+    """Yield the faults of ``class Agent`` itself and of statements in it that are no methods."""
     if agent.bases or agent.keywords or agent.decorator_list:
         yield agent, f"class {AGENT_CLASS} must have no bases, no keywords and no decorators"
     for node in agent.body:
@@ -241,11 +246,12 @@ def _agent_faults(agent: ast.ClassDef, names: Names) -> _Faults:
 
 
 def _fault_of_constant(node: ast.Assign | ast.AnnAssign, name: str, names: Names, is_patch: bool) -> str:
+    """Return why a constant must not be defined; "" if it may be defined."""
     if name == AGENT_CLASS:
         return f"{name} is the name of the class"
     if rules.is_dunder(name):
         return f"{name} must not be defined: names in double underscores belong to Python"
-    # A constant of a patch stands on its own: which methods change with it is seen from its text.
+    # A constant of a patch must not use other constants: the regression check finds changed methods by its text.
     if node.value is not None and not rules.is_constant(node.value, names, any_name=not is_patch):
         return f"{name} is not a literal; compute it inside a method"
     return ""

@@ -1,6 +1,6 @@
-"""What the names of one definition stand for: something imported, a builtin, or anything else (pure).
+"""The meanings of the names in one definition: an imported object, a builtin, or unknown (pure).
 
-Scopes inside a definition are not told apart. A name that it binds in two ways stands for nothing known.
+Nested scopes of a definition are not distinguished. A name with two different meanings counts as unknown.
 """
 
 from __future__ import annotations
@@ -14,21 +14,24 @@ from typing import Final
 from spca.code.policy.available import MODULES
 
 _MAX_PARTS: Final = max(name.count(".") for name in MODULES) + 1
-"""Attributes in a row that can matter: a chain may be long, and each of its parts is looked at."""
+"""Longest chain of attributes that can be a full name; the limit bounds the time for long chains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The full name of what each name stands for; "" where it is bound otherwise. Names that are missing are builtins.
+    """The meanings of names in a definition.
 
-    ``self_is_agent`` is False where ``self`` may be another object as well, such as one of a local class.
+    Attributes:
+        meanings: the full name of the imported object by name; "" for a name bound in another way. Other names are
+            builtins.
+        self_is_agent: whether ``self`` is always the agent, and never for example an object of a local class.
     """
 
     meanings: Mapping[str, str]
     self_is_agent: bool = False
 
     def full_name(self, node: ast.expr) -> str:
-        """Return what an expression names: "numpy.random", "collections.deque", "len"; "" for something computed."""
+        """Return the full name of an expression: "numpy.random", "collections.deque", "len"; "" if computed."""
         attributes: list[str] = []
         while isinstance(node, ast.Attribute) and len(attributes) < _MAX_PARTS:
             attributes.insert(0, node.attr)
@@ -42,14 +45,14 @@ class Names:
         return f"{module}.{last}" if module in MODULES else ""
 
     def within(self, nodes: Sequence[ast.AST]) -> Names:
-        """Return the names as a definition sees them that consists of ``nodes``."""
+        """Return the meanings inside a definition that consists of ``nodes``."""
         selves = [node for node in nodes if isinstance(node, ast.arg) and node.arg == "self"]
         is_agent = len(selves) == 1
         return Names({**self.meanings, **merge_meanings(bindings(nodes))}, is_agent)
 
 
 def merge_meanings(bound: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the meaning of each name; "" where it has several."""
+    """Return the meaning of each name; "" for a name with different meanings."""
     meanings: dict[str, str] = {}
     for name, meaning in bound:
         meanings[name] = meaning if meanings.get(name, meaning) == meaning else ""
@@ -57,7 +60,7 @@ def merge_meanings(bound: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
-    """Yield each name that syntax nodes bind, with the full name of what is imported under it, "" otherwise."""
+    """Yield each name that the nodes bind, with the full name of the imported object; "" for other bindings."""
     for node in nodes:
         match node:
             case ast.Import() | ast.ImportFrom():
@@ -67,19 +70,20 @@ def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
             case ast.alias():
                 pass
             case _:
-                own = getattr(node, "name", None)
-                if isinstance(own, str):  # definitions, exceptions, patterns, type parameters
-                    yield own, ""
+                bound_name = getattr(node, "name", None)
+                if isinstance(bound_name, str):  # definitions, exceptions, patterns, type parameters
+                    yield bound_name, ""
 
 
 def iterate_top_level(statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, str, str]]:
-    """Yield each name that top-level statements bind, with its statement and meaning as in :func:`bindings`."""
+    """Yield (statement, name, meaning) for each name that top-level statements bind; see :func:`bindings`."""
     for node in statements:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
         yield from ((node, name, meaning) for name, meaning in bindings(targets))
 
 
 def _iterate_imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Yield each name that an import binds, with the full name of the imported object."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"

@@ -1,7 +1,6 @@
-"""The rules for what stands inside a definition, and for methods, one for each kind of syntax node (pure).
+"""The policy's rules for the nodes inside a definition, one rule per node type, and for methods (pure).
 
-Each rule yields what is wrong with a node, its children left aside, in words that a coder can act on: the thing, and
-what to do instead.
+Each rule yields the faults of a node without its children. A fault names the thing and says what to do instead.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from spca.contracts import PRIMITIVE_METHODS
 from spca.plan.pddl import STATE_ATTRIBUTES
 
 Words = Iterator[str]
+"""Faults in words."""
 
 _ARRAYS: Final = ("full_grid", "current_observation", "previous_actions")
 _MUTATORS: Final = frozenset(
@@ -45,17 +45,17 @@ _MUTATORS: Final = frozenset(
         "setfield",
     )
 )
-"""State attributes that can be changed in place, and the methods that do it."""
+"""State attributes that can be changed in place (``_ARRAYS``), and the methods that change them."""
 
 
 def check_node(node: ast.AST, names: Names) -> Words:
-    """Yield what is wrong with a node wherever it stands."""
+    """Yield the faults of a node that do not depend on its place."""
     rule = _RULES.get(type(node))
     return rule(node, names) if rule else iter(())
 
 
 def check_method_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Words:
-    """Yield what is wrong with the name of a method."""
+    """Yield the faults of a method's name."""
     if node.name in PRIMITIVE_METHODS:
         if not _is_original(node):
             yield f"{node.name} is a primitive and must stay as it is; leave it out and call it"
@@ -66,7 +66,7 @@ def check_method_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Words:
 
 
 def check_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Words:
-    """Yield what is wrong with what runs when a function is defined: its decorators, defaults and annotations."""
+    """Yield the faults of the code that runs when a function is defined: decorators, defaults and annotations."""
     for decorator in node.decorator_list:
         named = decorator.func if isinstance(decorator, ast.Call) else decorator
         match decorator:
@@ -88,10 +88,10 @@ def check_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Wo
 
 
 def is_constant(node: ast.expr, names: Names, any_name: bool, in_call: bool = False) -> bool:
-    """Return whether a value is known when the module is loaded: literals, arithmetic, tuples, a few harmless calls.
+    """Return whether an expression is a constant: literals, arithmetic, tuples and a few harmless calls.
 
-    Names may be those of builtins and imports, and with ``any_name`` also others; what a call is given must not be a
-    method that the call would run.
+    A constant may use the names of builtins and imports, and any name if ``any_name``. Within the arguments of a call
+    (``in_call``), lambdas and unknown names are forbidden, because the call could execute a method.
     """
     if isinstance(node, ast.Name):
         is_allowed = any_name and (not in_call or node.id in names.meanings)
@@ -115,6 +115,7 @@ def is_dunder(name: str) -> bool:
 
 
 def _is_original(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return whether a method is an unchanged primitive, which only returns its code."""
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
     match body:
         case [ast.Return(value=ast.Constant(value=int(code)))]:
@@ -124,11 +125,11 @@ def _is_original(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             return False
 
 
-def _import(node: ast.Import, _names: Names) -> Words:
+def _check_import(node: ast.Import, _names: Names) -> Words:
     yield from (fault_of_module(alias.name) for alias in node.names)
 
 
-def _import_from(node: ast.ImportFrom, _names: Names) -> Words:
+def _check_import_from(node: ast.ImportFrom, _names: Names) -> Words:
     module = node.module or ""
     if node.level or node.names[0].name == "*":
         yield "relative and star imports are not possible; import names from a module"
@@ -138,21 +139,21 @@ def _import_from(node: ast.ImportFrom, _names: Names) -> Words:
         yield from (fault_of_member(module, alias.name) for alias in node.names)
 
 
-def _name(node: ast.Name, names: Names) -> Words:
+def _check_name(node: ast.Name, names: Names) -> Words:
     is_refused = isinstance(node.ctx, ast.Load) and node.id in REFUSED_BUILTINS
     if is_refused and names.full_name(node) == node.id:
         yield f"{node.id} is not available: {REFUSED_BUILTINS[node.id]}"
 
 
-def _attribute(node: ast.Attribute, names: Names) -> Words:
+def _check_attribute(node: ast.Attribute, names: Names) -> Words:
     if not isinstance(node.ctx, ast.Load):
         yield _fault_of_write(node, names)
     elif names.full_name(node):
         yield fault_of_member(names.full_name(node.value), node.attr)
 
 
-def _subscript(node: ast.Subscript, names: Names) -> Words:
-    """Yield what is wrong with writing into what is reached by an attribute."""
+def _check_subscript(node: ast.Subscript, names: Names) -> Words:
+    """Yield the faults of an assignment to an item: every attribute on the way counts as written."""
     if isinstance(node.ctx, ast.Load):
         return
     inner: ast.expr = node
@@ -163,6 +164,7 @@ def _subscript(node: ast.Subscript, names: Names) -> Words:
 
 
 def _fault_of_write(node: ast.Attribute, names: Names) -> str:
+    """Return why an attribute must not be written; "" if the write is allowed."""
     match node.value:
         case ast.Name(id=agent_source.AGENT_CLASS) | ast.Call(func=ast.Name(id="type"), args=[ast.Name(id="self")]):
             return f"attributes of class {agent_source.AGENT_CLASS} must not be assigned; keep values on self"
@@ -174,7 +176,8 @@ def _fault_of_write(node: ast.Attribute, names: Names) -> str:
             return ""
 
 
-def _call(node: ast.Call, names: Names) -> Words:
+def _check_call(node: ast.Call, names: Names) -> Words:
+    """Yield the faults of a call: a computed name for ``getattr``, a missing seed, or a change of the state."""
     function = names.full_name(node.func)
     if function == "getattr":
         if any(isinstance(name, _COMPUTED) for name in node.args[1:2]):
@@ -188,16 +191,17 @@ def _call(node: ast.Call, names: Names) -> Words:
 
 
 def _is_unseeded(node: ast.Call) -> bool:
+    """Return whether a call passes no seed, or None as the seed."""
     by_keyword = [keyword.value for keyword in node.keywords if keyword.arg in (None, *SEED_WORDS)]
     given = node.args[:1] or by_keyword
     return all(isinstance(value, ast.Constant) and value.value is None for value in given)
 
 
-def _global(node: ast.Global, _names: Names) -> Words:
+def _check_global(node: ast.Global, _names: Names) -> Words:
     yield f"global {', '.join(node.names)} is not possible: keep values on self"
 
 
-def _async(node: ast.AST, _names: Names) -> Words:
+def _check_async(node: ast.AST, _names: Names) -> Words:
     if not isinstance(node, ast.comprehension) or node.is_async:
         yield "async code cannot run here; write plain generator methods"
 
@@ -222,16 +226,16 @@ _CONSTANT_PARTS: Final = (
     ast.FormattedValue,
 )
 _RULES: Final[dict[type[ast.AST], Callable[[Any, Names], Words]]] = {
-    ast.Import: _import,
-    ast.ImportFrom: _import_from,
-    ast.Name: _name,
-    ast.Attribute: _attribute,
-    ast.Subscript: _subscript,
-    ast.Call: _call,
-    ast.Global: _global,
-    ast.comprehension: _async,
-    ast.AsyncFunctionDef: _async,
-    ast.AsyncFor: _async,
-    ast.AsyncWith: _async,
-    ast.Await: _async,
+    ast.Import: _check_import,
+    ast.ImportFrom: _check_import_from,
+    ast.Name: _check_name,
+    ast.Attribute: _check_attribute,
+    ast.Subscript: _check_subscript,
+    ast.Call: _check_call,
+    ast.Global: _check_global,
+    ast.comprehension: _check_async,
+    ast.AsyncFunctionDef: _check_async,
+    ast.AsyncFor: _check_async,
+    ast.AsyncWith: _check_async,
+    ast.Await: _check_async,
 }

@@ -1,6 +1,7 @@
 """The command ``ablations``: learn the same levels in full and without each part of learning, then evaluate the runs.
 
-The episodes of the evaluation have unseen seeds. A study is a folder. Each setting learns in a subfolder. A resumed study does not repeat finished runs and evaluations::
+The evaluations play episodes with unseen seeds. A study is a folder, and each setting learns in a subfolder. A resumed
+study does not repeat finished runs and evaluations::
 
     runs/<id>/
       study.json            options of the study

@@ -1,8 +1,9 @@
-"""Why something cannot be reached, in words and as a map, so that a reader can check it against the grid.
+"""Certificates of unsolvability in words and as a map, which a reader can check against the grid.
 
-The cells marked on the map are closed: everything beside them is marked too, or a wall, lava, or a door that stays
-locked because its keys lie elsewhere. What can be carried counts as if it were not there. No sequence of primitives
-leads out of such a set, so that what lies neither in it nor beside it is never reached.
+The reached cells on the map are a closed set: every neighbour of a reached cell is reached, a wall, lava, or a door
+that stays locked because no key to the door is in reach. Items are ignored, because an agent may carry them away. No
+sequence of primitives leads out of a closed set. Therefore a cell that is neither in the set nor beside it is never
+reached.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ LEGEND = f"{START} start, {REACHED} reached, {WALL} wall, {LAVA} lava, {LOCKED} 
 
 
 def reason(maze: Maze, mission: Mission, start: MazeState, relaxed: Relaxed) -> str:
-    """Return why a mission cannot be completed whose cost is infinite, in one line."""
-    unreachable = [goal for goal in mission.find_open_goals(start.progress) if math.isinf(goal.cost(relaxed))]
+    """Return in one line why a mission with infinite cost cannot be completed."""
+    open_goals = mission.find_open_goals(start.progress)
+    unreachable = [goal for goal in open_goals if math.isinf(goal.cost(relaxed))]
     unmet = "; ".join(goal.words(maze, start) for goal in unreachable)
     doors = "".join(f"; {words}" for words in _explain_locked_doors(maze, start, relaxed))
     cells = format_count(len(relaxed.at), "cell")
@@ -29,22 +31,27 @@ def reason(maze: Maze, mission: Mission, start: MazeState, relaxed: Relaxed) -> 
 
 
 def _explain_locked_doors(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterator[str]:
+    """Yield, for each door that stays locked, the reason in words."""
     for door in _find_locked_doors(maze, start, relaxed):
         key = f"{door.color} key"
-        places = [maze.place_of(number, start) for number, item in enumerate(maze.items) if str(item) == key]
-        where = f"its keys are out of reach: {', '.join(places)}" if places else "there is no key of its color"
-        yield f"the {door.color} door at {maze.format_cell(door.cell)} stays locked, {where}"
+        places = []
+        for number, item in enumerate(maze.items):
+            if str(item) == key:
+                places.append(maze.place_of(number, start))
+        cause = f"its keys are out of reach: {', '.join(places)}" if places else "there is no key of its color"
+        cell = maze.format_cell(door.cell)
+        yield f"the {door.color} door at {cell} stays locked, {cause}"
 
 
 def _find_locked_doors(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterator[Door]:
-    """Yield the locked doors to which no key can be reached."""
+    """Yield the locked doors whose keys cannot be reached."""
     for door, state in zip(maze.doors, start.doors, strict=True):
         if state == DoorState.LOCKED and door.color not in relaxed.colors:
             yield door
 
 
 def draw_map(maze: Maze, start: MazeState, relaxed: Relaxed) -> tuple[str, ...]:
-    """Return the rows of the map, a character a cell, as :data:`LEGEND` says."""
+    """Return the rows of the map as strings with one character for each cell; see :data:`LEGEND`."""
     locked = {door.cell for door in _find_locked_doors(maze, start, relaxed)}
     ground_marks = {Ground.WALL: WALL, Ground.LAVA: LAVA}
 

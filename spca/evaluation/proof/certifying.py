@@ -1,4 +1,4 @@
-"""Certify an episode: unsolvable with a certificate, solvable with a witness, or undecided."""
+"""Verdicts on episodes: unsolvable with a certificate, solvable with a witness, or undecided."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ from spca.evaluation.proof.searching import Found, find_plan, visit_all
 from spca.evaluation.proof.simulator import UnknownRulesError, open_simulator, read
 
 PLAN_STATES: Final = 20_000
+"""Largest number of states of the search for a plan."""
 ALL_STATES: Final = 150_000
+"""Largest number of states of the exhaustive search."""
 DODGING_STATES: Final = 20_000
+"""Largest number of states of the search among moving obstacles."""
 
 
 class Solvability(StrEnum):
-    """What is known of an episode."""
+    """Whether an episode can be solved."""
 
     SOLVABLE = "solvable"
     UNSOLVABLE = "unsolvable"
@@ -34,12 +37,13 @@ class Solvability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found, and why in one line: the certificate where nothing solves it, else what was tried.
+    """Whether an episode can be solved, with the evidence.
 
     Attributes:
-        witness: the primitives that solve it, replayed in the real environment.
-        map: rows of the closed set of cells that an agent cannot leave, if the certificate is one
-            (:mod:`spca.evaluation.proof.certificates`).
+        reason: one line: the certificate of an unsolvable episode, else the extent of the search.
+        witness: primitives that solve the episode and were replayed in the real environment; () if not solvable.
+        map: rows of the certificate's map (:mod:`spca.evaluation.proof.certificates`), if the certificate is a closed
+            set of cells; else ().
     """
 
     solvability: Solvability
@@ -49,7 +53,7 @@ class Verdict:
 
 
 class Playable(Protocol):
-    """A world that has been reset, as ``minigridenv.MiniGridEnv`` is one."""
+    """A world that has been reset, such as ``minigridenv.MiniGridEnv``."""
 
     @property
     def over(self) -> bool: ...
@@ -63,10 +67,11 @@ MakeWorld = Callable[[str, int], Playable]
 
 
 def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bool = False) -> Verdict:
-    """Return what can be proven of an episode with the whole grid known.
+    """Return the verdict on an episode by a search that knows the whole grid.
 
     Args:
-        make_world: makes the world of an id and a seed, under the same rules; a witness counts only if it is solved.
+        make_world: builds the world of an environment id and a seed under the same rules. A witness must solve this
+            world, else the verdict is undecided.
     """
     try:
         simulator = open_simulator(env_id, seed, upstream_rules)
@@ -85,10 +90,10 @@ def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bo
 
 
 def replay(world: Playable, witness: tuple[int, ...]) -> bool:
-    """Return whether the last of the primitives, and none before it, solves a world; close the world.
+    """Return whether the last of the primitives solves a world, and close the world.
 
     Raises:
-        WorldError: they end it earlier, or it fails.
+        WorldError: a primitive before the last one ends the episode, or the simulator fails.
     """
     with closing(world):
         for code in witness:
@@ -97,26 +102,29 @@ def replay(world: Playable, witness: tuple[int, ...]) -> bool:
 
 
 def decide(maze: Maze, start: MazeState, mission: Mission) -> Verdict:
-    """Return what can be proven in the model of the rules; a witness has yet to be replayed.
+    """Return the verdict that follows from the model of the rules; the caller must replay a witness.
 
     Raises:
         UnknownRulesError: the agent could leave the grid.
     """
     relaxed = Relaxed(maze, start, bound=True)
-    if any(len(maze.neighbours(cell)) < len(maze.offsets) for cell in relaxed.at):
+    at_border = [cell for cell in relaxed.at if len(maze.neighbours(cell)) < len(maze.offsets)]
+    if at_border:
         raise UnknownRulesError("a grid that is not closed")
-    least = mission.cost(relaxed)
-    if math.isinf(least):
-        why = certificates.reason(maze, mission, start, relaxed)
-        return Verdict(Solvability.UNSOLVABLE, why, map=certificates.draw_map(maze, start, relaxed))
-    if least > maze.limit:
-        why = f"needs {least:g} steps even if all that can be carried were out of the way, and has {maze.limit}"
-        return Verdict(Solvability.UNSOLVABLE, why)
+    least_steps = mission.cost(relaxed)
+    if math.isinf(least_steps):
+        reason = certificates.reason(maze, mission, start, relaxed)
+        return Verdict(Solvability.UNSOLVABLE, reason, map=certificates.draw_map(maze, start, relaxed))
+    if least_steps > maze.limit:
+        reason = (
+            f"needs {least_steps:g} steps even if all that can be carried were out of the way, and has {maze.limit}"
+        )
+        return Verdict(Solvability.UNSOLVABLE, reason)
     found = find_plan(maze, mission, start, PLAN_STATES)
-    tried = f"{format_count(found.states, 'state')} of a search for a plan"
+    extent = f"{format_count(found.states, 'state')} of a search for a plan"
     if found.plan is not None:
-        return Verdict(Solvability.SOLVABLE, tried, found.plan)
-    return _conclude_search(visit_all(maze, mission, start, ALL_STATES), maze.limit, f"{tried}, ")
+        return Verdict(Solvability.SOLVABLE, extent, found.plan)
+    return _conclude_search(visit_all(maze, mission, start, ALL_STATES), maze.limit, f"{extent}, ")
 
 
 def _certify_with_obstacles(simulator: Any) -> Verdict:
@@ -124,10 +132,16 @@ def _certify_with_obstacles(simulator: Any) -> Verdict:
 
 
 def _conclude_search(found: Found, limit: int, tried: str) -> Verdict:
-    """Return the verdict after a search that may have been exhaustive."""
-    if found.plan is not None:
-        return Verdict(Solvability.SOLVABLE, f"{tried}{found.states} of all states", found.plan)
-    if found.exhausted:
-        why = f"all {found.states} states that {limit} steps can lead to were visited, none completes the mission"
-        return Verdict(Solvability.UNSOLVABLE, why)
-    return Verdict(Solvability.UNDECIDED, f"{tried}{found.states} of all states")
+    """Return the verdict after a search that may have been exhaustive.
+
+    Args:
+        limit: step limit of the episode.
+        tried: extent of earlier searches, as the beginning of the verdict's reason.
+    """
+    if found.exhausted and found.plan is None:
+        reason = f"all {found.states} states that {limit} steps can lead to were visited, none completes the mission"
+        return Verdict(Solvability.UNSOLVABLE, reason)
+    extent = f"{tried}{found.states} of all states"
+    if found.plan is None:
+        return Verdict(Solvability.UNDECIDED, extent)
+    return Verdict(Solvability.SOLVABLE, extent, found.plan)

@@ -1,7 +1,8 @@
-"""The rules of minigrid over immutable states, which can be compared, hashed and searched; missions judge them.
+"""The rules of minigrid over immutable states, which can be compared, hashed and searched.
 
-Cells are numbered row by row, headings as in minigrid: east, south, west, north. A differential test holds every step
-against the simulator (``minigrid.minigrid_env.MiniGridEnv.step``, ``minigrid.core.world_object``).
+A cell's number is row * width + column. Headings are numbered as in minigrid: 0 east, 1 south, 2 west, 3 north. A
+differential test compares every step with the simulator (``minigrid.minigrid_env.MiniGridEnv.step``,
+``minigrid.core.world_object``).
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from spca.contracts import Primitive
 LEFT, RIGHT, FORWARD, PICK_UP, DROP, TOGGLE, DONE = (int(primitive) for primitive in Primitive)
 
 NOWHERE: Final = -1
-"""Place of an item that is held, inside a box, or gone; what is held where nothing is."""
+"""Place of an item that is held, inside a box, or gone; also the held item's number if the hand is empty."""
 
 
 class Ground(IntEnum):
-    """What a cell is for good; items lie on free cells."""
+    """The permanent content of a cell; items lie on free cells."""
 
     FREE = 0
     FLOOR = 1
@@ -32,7 +33,7 @@ class Ground(IntEnum):
 
 
 class DoorState(IntEnum):
-    """MazeState of a door, numbered as in minigrid."""
+    """State of a door, numbered as in minigrid."""
 
     OPEN = 0
     CLOSED = 1
@@ -40,7 +41,7 @@ class DoorState(IntEnum):
 
 
 class End(IntEnum):
-    """What a primitive did to the episode."""
+    """How a primitive ended the episode; ``NONE`` if the episode continues."""
 
     NONE = 0
     SUCCESS = 1
@@ -49,7 +50,7 @@ class End(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing that can be carried; ``inside`` is the number of the item in a box, :data:`NOWHERE` for an empty one."""
+    """A thing that can be carried; ``inside`` is the number of the contained item, :data:`NOWHERE` if there is none."""
 
     kind: str
     color: str
@@ -69,7 +70,16 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Maze:
-    """What never changes in an episode. ``door_at`` gives the number of the door in a cell; ``limit`` is in steps."""
+    """The parts of an environment that never change in an episode.
+
+    Attributes:
+        width: cells of a row.
+        ground: permanent content of each cell, row by row.
+        items: items by number.
+        doors: doors by number.
+        door_at: number of the door in a cell, by cell.
+        limit: step limit of the episode.
+    """
 
     width: int
     ground: tuple[Ground, ...]
@@ -80,15 +90,15 @@ class Maze:
 
     @property
     def offsets(self) -> tuple[int, int, int, int]:
-        """From a cell to its neighbours, indexed by heading."""
+        """Difference between the numbers of the next cell and of a cell, by heading."""
         return 1, self.width, -1, -self.width
 
     def neighbours(self, cell: int) -> tuple[int, ...]:
-        """Return the cells beside a cell, without those outside of the grid."""
+        """Return the cells of the grid that share an edge with a cell."""
         return _neighbours(self.width, len(self.ground))[cell]
 
     def distance(self, first: int, second: int) -> int:
-        """Return the distance of two cells along rows and columns, in cells."""
+        """Return the Manhattan distance between two cells, in cells."""
         rows = first // self.width - second // self.width
         columns = first % self.width - second % self.width
         return abs(rows) + abs(columns)
@@ -98,18 +108,23 @@ class Maze:
         return f"({cell // self.width}, {cell % self.width})"
 
     def place_of(self, item: int, state: MazeState) -> str:
-        """Return in words where an item is."""
+        """Return the place of an item in words, such as "at (2, 3)", "in hand" or "gone"."""
         place = state.places[item]
         if place != NOWHERE:
             return f"at {self.format_cell(place)}"
         if state.held == item:
             return "in hand"
-        box = next((number for number, other in enumerate(self.items) if other.inside == item), None)
-        return "gone" if box is None else f"in the {self.items[box]} {self.place_of(box, state)}"
+        for number, box in enumerate(self.items):
+            if box.inside == item:
+                return f"in the {box} {self.place_of(number, state)}"
+        return "gone"
 
     def describe_things(self, items: Iterable[int], cells: Iterable[int], state: MazeState) -> str:
-        """Return items and cells in words, "nothing" for none."""
-        things = [f"the {self.items[item]} {self.place_of(item, state)}" for item in items]
+        """Return items (by number) and cells in words, joined by "or"; "nothing" if there are no items and no cells."""
+        things = []
+        for item in items:
+            place = self.place_of(item, state)
+            things.append(f"the {self.items[item]} {place}")
         for cell in cells:
             kind = "cell"
             if cell in self.door_at:
@@ -120,10 +135,16 @@ class Maze:
 
 
 class MazeState(NamedTuple):
-    """What changes: ``places`` and ``doors`` by number of the item and the door.
+    """The parts of an environment that change in an episode.
 
-    ``listed`` is where the items lay at the last drop (or at the beginning), which is what minigrid's verifier goes by;
-    ``progress`` belongs to the mission.
+    Attributes:
+        cell, heading: pose of the agent.
+        held: number of the held item, or :data:`NOWHERE`.
+        places: cell of each item, by number of the item, or :data:`NOWHERE`.
+        doors: :class:`DoorState` of each door, by number of the door.
+        listed: ``places`` after the last drop, or at the beginning, which minigrid's verifier uses for goals to go to
+            an item; () if the mission has no goal of this kind.
+        progress: progress of the mission.
     """
 
     cell: int
@@ -160,12 +181,17 @@ def front(maze: Maze, state: MazeState) -> int:
 
 
 def apply_primitive(maze: Maze, state: MazeState, action: int) -> tuple[MazeState, End]:
-    """Return the state after a primitive, its ``progress`` unchanged, and whether the ground ended the episode."""
+    """Return the state after a primitive, with ``progress`` unchanged, and how the ground ended the episode.
+
+    ``End.SUCCESS`` means that the agent entered a goal square, ``End.FAILURE`` that it entered lava.
+    """
     cell, heading, held, places, doors, listed, progress = state
     if action == LEFT:
-        return MazeState(cell, (heading + 3) % 4, held, places, doors, listed, progress), End.NONE
+        heading = (heading + 3) % 4
+        return MazeState(cell, heading, held, places, doors, listed, progress), End.NONE
     if action == RIGHT:
-        return MazeState(cell, (heading + 1) % 4, held, places, doors, listed, progress), End.NONE
+        heading = (heading + 1) % 4
+        return MazeState(cell, heading, held, places, doors, listed, progress), End.NONE
     ahead = cell + maze.offsets[heading]
     if action == FORWARD:
         return _step_forward(maze, state, ahead)
@@ -177,7 +203,7 @@ def apply_primitive(maze: Maze, state: MazeState, action: int) -> tuple[MazeStat
         if held != NOWHERE and maze.ground[ahead] == Ground.FREE and ahead not in places:
             places = _replace_value(places, held, ahead)
             held = NOWHERE
-        if listed:
+        if listed:  # the verifier lists the items anew at every drop, even if nothing was dropped
             listed = places
     elif action == TOGGLE:
         places, doors = _toggle_cell(maze, state, ahead)
@@ -185,6 +211,7 @@ def apply_primitive(maze: Maze, state: MazeState, action: int) -> tuple[MazeStat
 
 
 def _step_forward(maze: Maze, state: MazeState, ahead: int) -> tuple[MazeState, End]:
+    """Return the state after a step to the cell ``ahead``, unchanged if the cell is blocked, and the end."""
     ground = maze.ground[ahead]
     if ground == Ground.WALL or ahead in state.places:
         return state, End.NONE
@@ -200,14 +227,17 @@ def _step_forward(maze: Maze, state: MazeState, ahead: int) -> tuple[MazeState, 
 
 
 def _toggle_cell(maze: Maze, state: MazeState, ahead: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the places of items and the states of doors after the cell ahead was toggled."""
+    """Return the places of items and the states of doors after the cell ahead was toggled.
+
+    A toggled box vanishes, and the contained item lies in its place.
+    """
     number = maze.door_at.get(ahead)
     if number is not None:
-        was = state.doors[number]
-        if was == DoorState.LOCKED and not fits(maze, state.held, number):
+        before = state.doors[number]
+        if before == DoorState.LOCKED and not fits(maze, state.held, number):
             return state.places, state.doors
-        turned = DoorState.CLOSED if was == DoorState.OPEN else 0
-        return state.places, _replace_value(state.doors, number, turned)
+        after = DoorState.CLOSED if before == DoorState.OPEN else DoorState.OPEN
+        return state.places, _replace_value(state.doors, number, after)
 
     if ahead in state.places:
         box = state.places.index(ahead)
@@ -221,7 +251,7 @@ def _toggle_cell(maze: Maze, state: MazeState, ahead: int) -> tuple[tuple[int, .
 
 
 def fits(maze: Maze, item: int, door: int) -> bool:
-    """Return whether an item, by number, is a key of a door."""
+    """Return whether an item is a key of a door, both by number."""
     if item == NOWHERE:
         return False
     thing = maze.items[item]
@@ -229,4 +259,5 @@ def fits(maze: Maze, item: int, door: int) -> bool:
 
 
 def _replace_value(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
+    """Return a copy of ``values`` with ``value`` at an index."""
     return (*values[:index], value, *values[index + 1 :])

@@ -1,7 +1,7 @@
-"""Missions: goals, one or several in order, and what has been achieved of them.
+"""Missions: groups of goals that must be met in order, and the progress of a mission.
 
-The progress of a mission is a tuple with one entry for each of its goals: not begun, begun, met. A goal that waits for
-another one has not begun, which minigrid's verifier tells apart from one that was looked at before.
+The progress of a mission is a tuple with a flag for each goal: :data:`FRESH`, :data:`BEGUN` or :data:`MET`. A goal has
+begun when minigrid's verifier has judged a primitive for the goal. A goal of a later group has not begun.
 """
 
 from __future__ import annotations
@@ -19,16 +19,20 @@ BEGUN: Final = 1
 MET: Final = 2
 
 FURTHER: Final = 100
+"""Estimated steps of each unmet goal after the nearest one."""
 
 Progress = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Mission:
-    """Goals by number, the groups that they are to be met in (in any order within a group), and how it is judged.
+    """Goals and the order in which they must be met.
 
-    ``forgiving``: as :mod:`spca.act.corrections` has it, the primitive that completes the first group is not held
-    against the second one.
+    Attributes:
+        goals: all goals; a goal's number is its index.
+        groups: numbers of the goals of each group. Groups must be met in order, goals within a group in any order.
+        forgiving: whether the primitive that completes a group cannot fail the next group, as in
+            :mod:`spca.act.corrections`.
     """
 
     goals: tuple[Goal, ...]
@@ -37,56 +41,61 @@ class Mission:
 
     @property
     def careful(self) -> bool:
-        """Whether doors on the way must not be opened."""
+        """Whether the agent must not open doors on its way."""
         return any(goal.careful for goal in self.goals)
 
     @property
     def begin(self) -> Progress:
+        """The progress at the beginning of an episode."""
         return (FRESH,) * len(self.goals)
 
     def find_open_goals(self, progress: Progress) -> Iterator[Goal]:
-        """Return the goals that have not been met."""
+        """Yield the goals that have not been met."""
         return (goal for goal, flag in zip(self.goals, progress, strict=True) if flag != MET)
 
     def due(self, progress: Progress) -> Iterator[Goal]:
-        """Return the goals of the group whose turn it is that have not been met."""
-        group = next(group for group in self.groups if any(progress[number] != MET for number in group))
-        return (self.goals[number] for number in group if progress[number] != MET)
+        """Yield the unmet goals of the first group that has an unmet goal."""
+        current = next(group for group in self.groups if any(progress[number] != MET for number in group))
+        return (self.goals[number] for number in current if progress[number] != MET)
 
     def cost(self, reach: Reach) -> float:
-        """Return the steps that are left: a lower bound if those of ``reach`` are, else an estimate.
+        """Return the number of steps that the mission still needs.
 
-        The estimate looks at the nearest goal whose turn it is, and takes each further one for :data:`FURTHER` steps:
-        costs of several goals pull the agent in several directions at once.
+        If ``reach.bound`` is set, the number is a lower bound. Else it is an estimate: the steps to the nearest goal of
+        the current group, and :data:`FURTHER` steps for each other unmet goal. The estimate ignores where other goals
+        are, because their distances would pull the agent in several directions at once.
         """
         progress = reach.state.progress
         largest = max(goal.cost(reach) for goal in self.find_open_goals(progress))
         if reach.bound or math.isinf(largest):
             return largest
-        further = sum(flag != MET for flag in progress) - 1
+        other_goals = sum(flag != MET for flag in progress) - 1
         nearest = min(goal.cost(reach) for goal in self.due(progress))
-        return nearest + FURTHER * further
+        return nearest + FURTHER * other_goals
 
     def judge(self, maze: Maze, before: MazeState, action: int, after: MazeState) -> tuple[Progress, End]:
-        """Return progress and end after a primitive, as the verifier of minigrid comes to it."""
+        """Return the progress and the end of the episode after a primitive, as minigrid's verifier computes them."""
         flags = list(before.progress)
         end = End.NONE
-        completed = False
+        has_completed_group = False
         for group in self.groups:
             if all(flags[number] == MET for number in group):
                 continue
             end = self._judge_group(group, flags, maze, before, action, after)
-            if end == End.FAILURE and completed and self.forgiving:
+            if end == End.FAILURE and has_completed_group and self.forgiving:
                 end = End.NONE
             if end != End.SUCCESS:
                 break
-            completed = True
+            has_completed_group = True
         return tuple(flags), end
 
     def _judge_group(
         self, group: tuple[int, ...], flags: list[int], maze: Maze, before: MazeState, action: int, after: MazeState
     ) -> End:
-        """Judge the goals of a group that are not met; several of them never fail (``AndInstr``)."""
+        """Judge the unmet goals of a group, update ``flags``, and return the end of the group.
+
+        As in minigrid's ``AndInstr``, a group of several goals never fails.
+        """
         end = End.NONE
         for number in group:
             if flags[number] != MET:
@@ -99,9 +108,9 @@ class Mission:
 
 
 def step_mission(maze: Maze, mission: Mission, state: MazeState, action: int) -> tuple[MazeState, End]:
-    """Return the state after a primitive and how it ended the episode; the step limit is the caller's."""
+    """Return the state after a primitive and how the primitive ended the episode; the caller checks the step limit."""
     after, end = apply_primitive(maze, state, action)
     if end != End.NONE:
         return after, end
     progress, end = mission.judge(maze, state, action, after)
-    return MazeState(*after[:-1], progress), end
+    return MazeState(*after[:-1], progress), end  # ``progress`` is the last field

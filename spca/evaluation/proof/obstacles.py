@@ -1,8 +1,8 @@
-"""A way among obstacles that move at random, which a seed decides: searched with the real simulator, set back in place.
+"""Search for a way among obstacles that move at random, with the real simulator, which the search restores to states.
 
-``MiniGrid-Dynamic-Obstacles-*`` draws from the environment's random generator how its obstacles move, and a draw that
-hits an occupied cell is repeated, so that what the agent does changes all that follows. The generator is therefore a
-part of the state.
+``MiniGrid-Dynamic-Obstacles-*`` draws the moves of its obstacles from the environment's random generator. A draw that
+hits an occupied cell is repeated, so that the agent's place changes all later draws. Therefore the generator's state is
+part of a search state.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from typing import Any
 from spca.evaluation.proof.dynamics import FORWARD, LEFT, RIGHT
 from spca.evaluation.proof.searching import Found
 
-_EAGERNESS = 3
+_HEURISTIC_WEIGHT = 3
+"""Weight of the estimated steps in weighted A*: a larger weight finds longer plans sooner."""
 
 
 def has_obstacles(simulator: Any) -> bool:
-    """Return whether a simulator is one of ``MiniGrid-Dynamic-Obstacles-*``."""
+    """Return whether a simulator is an environment of ``MiniGrid-Dynamic-Obstacles-*``."""
     kind = type(simulator)
     return kind.__name__ == "DynamicObstaclesEnv" and kind.__module__.startswith("minigrid.")
 
 
 def find_way(simulator: Any, states: int) -> Found:
-    """Search best first for primitives that lead a simulator, just reset, to its goal; it is left in any state."""
-    order = count()
-    objects = enumerate(simulator.grid.grid)
-    goal = next(cell for cell, found in objects if found is not None and found.type == "goal")
+    """Search for primitives that lead a simulator to its goal, by weighted A* over at most ``states`` states.
+
+    The simulator must have been reset. The search leaves the simulator in an arbitrary state.
+    """
+    order = count()  # breaks ties between equal priorities
+    goal = _find_goal(simulator)
     start = _read_moment(simulator)
-    queue: list[tuple[int, int, _Moment, tuple[int, ...]]] = [(0, next(order), start, ())]
+    queue: list[_Entry] = [(0, next(order), start, ())]
     seen = {repr(start)}
     while queue and len(seen) < states:
         _, _, moment, path = heappop(queue)
@@ -42,27 +45,39 @@ def find_way(simulator: Any, states: int) -> Found:
             if terminated or truncated or repr(after) in seen:
                 continue
             seen.add(repr(after))
-            ahead = _EAGERNESS * _estimate_steps(simulator, goal)
-            heappush(queue, (len(path) + ahead, next(order), after, (*path, action)))
+            priority = len(path) + _HEURISTIC_WEIGHT * _estimate_steps(simulator, goal)
+            heappush(queue, (priority, next(order), after, (*path, action)))
     return Found(None, len(seen), not queue)
 
 
 _Moment = tuple[int, tuple[int, int], int, tuple[tuple[int, int], ...], dict[str, Any]]
-"""Steps, the agent's place and heading, the obstacles' places, the state of the random generator."""
+"""State of the simulator: step count, agent's (column, row), agent's heading, obstacles' (column, row), generator."""
+
+_Entry = tuple[int, int, _Moment, tuple[int, ...]]
+"""Entry of the search queue: priority, number that breaks ties, state, primitives that lead to the state."""
+
+
+def _find_goal(simulator: Any) -> int:
+    """Return the first cell with a goal square."""
+    objects = enumerate(simulator.grid.grid)
+    return next(cell for cell, found in objects if found is not None and found.type == "goal")
 
 
 def _read_moment(simulator: Any) -> _Moment:
     column, row = simulator.agent_pos
     agent_place = (int(column), int(row))
     heading = int(simulator.agent_dir)
-    positions = [obstacle.cur_pos for obstacle in simulator.obstacles]
-    obstacle_places = tuple((int(position[0]), int(position[1])) for position in positions)
+    obstacle_places = []
+    for obstacle in simulator.obstacles:
+        obstacle_column, obstacle_row = obstacle.cur_pos
+        obstacle_places.append((int(obstacle_column), int(obstacle_row)))
     generator = simulator.np_random.bit_generator.state
-    return simulator.step_count, agent_place, heading, obstacle_places, generator
+    return simulator.step_count, agent_place, heading, tuple(obstacle_places), generator
 
 
 def _restore_moment(simulator: Any, moment: _Moment) -> None:
     simulator.step_count, simulator.agent_pos, simulator.agent_dir, places, generator = moment
+    # Clear all old cells first, because an obstacle's new cell may be another obstacle's old cell.
     for obstacle in simulator.obstacles:
         simulator.grid.set(*obstacle.cur_pos, None)
     for obstacle, place in zip(simulator.obstacles, places, strict=True):
@@ -72,11 +87,11 @@ def _restore_moment(simulator: Any, moment: _Moment) -> None:
 
 
 def _estimate_steps(simulator: Any, goal: int) -> int:
-    """Return the steps to the goal without obstacles, with at most one turn."""
+    """Return the distance to the goal without obstacles, in cells, plus 1 if the agent does not head towards it."""
     row, column = divmod(goal, simulator.grid.width)
     columns = column - simulator.agent_pos[0]
     rows = row - simulator.agent_pos[1]
-    (east, south) = simulator.dir_vec
+    east, south = simulator.dir_vec
     distance = abs(columns) + abs(rows)
     must_turn = columns * east + rows * south <= 0
     return int(distance + must_turn)

@@ -1,9 +1,9 @@
-"""Reaching cells, items and doors as if all that can be carried could be cleared away: a relaxation of the rules.
+"""Costs of reaching cells, items and doors under a relaxation of the rules: every item can be cleared out of the way.
 
-Whatever an agent can do under the rules can be done under the relaxation, so what the relaxation cannot reach nothing
-reaches, and where its costs are lower bounds, no sequence of primitives is shorter. It is the delete relaxation of
-classical planning (Hoffmann and Nebel, "The FF planning system", JAIR 2001) with the costs h_max and, to guide a
-search, h_add (Bonet and Geffner, "Planning as heuristic search", AIJ 2001).
+Everything that an agent can do under the rules is possible under the relaxation. Therefore a cell that the relaxation
+cannot reach is unreachable under the rules, too. The relaxation is the delete relaxation of classical planning
+(Hoffmann and Nebel, "The FF planning system", JAIR 2001). Its lower bounds are the costs h_max. Its estimates, which
+guide a search, are like h_add (Bonet and Geffner, "Planning as heuristic search", AIJ 2001).
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from spca.evaluation.proof.dynamics import NOWHERE, DoorState, Ground, Maze, Maz
 _BLOCKED = frozenset((Ground.WALL, Ground.LAVA))
 
 _CLEARING = 6
-"""What clearing an item away costs in the estimate: pick up, turn, drop, turn back, and once more."""
+"""Estimated steps to clear an item away: pick it up, turn, drop it, turn back, and spare steps."""
 
 _CLEARING_WITH_FULL_HAND = 10
+"""The same for an agent that must first put down the held item."""
 
 
 class Relaxed:
-    """Costs from a state; a value of this class is a :class:`spca.evaluation.proof.goals.Reach`.
+    """Costs from a state, in steps, by Dijkstra's algorithm; implements :class:`spca.evaluation.proof.goals.Reach`.
 
     Args:
-        bound: costs are lower bounds on primitives; else they are estimates.
+        bound: whether costs are lower bounds on the number of primitives; else costs are estimates.
 
     Attributes:
-        at: steps to standing on a cell, for the cells that can be reached.
-        colors: of the keys that can be held, and the steps to the first of each.
+        at: steps to stand on a cell, by cell, for the reachable cells only.
+        colors: steps to hold the first key of a color, by color, for the reachable keys only.
     """
 
     def __init__(self, maze: Maze, state: MazeState, *, bound: bool) -> None:
@@ -42,54 +43,63 @@ class Relaxed:
             self._clearing = 1
 
         self._items = {place: item for item, place in enumerate(state.places) if place != NOWHERE}
-        self._within = {item.inside: box for box, item in enumerate(maze.items) if item.inside != NOWHERE}
+        self._box_of = {item.inside: box for box, item in enumerate(maze.items) if item.inside != NOWHERE}
         self.colors: dict[str, float] = {}
+        # (steps to face the door, the door's cell) of reached locked doors without a key yet, by color.
         self._waiting: dict[str, list[tuple[float, int]]] = {}
         self._queue: list[tuple[float, int]] = [(0.0, state.cell)]
         if state.held != NOWHERE:
             self._obtain(state.held, 0.0)
         while self._queue:
-            self._expand(*heappop(self._queue))
+            cost, cell = heappop(self._queue)
+            self._expand(cost, cell)
 
     def face(self, cell: int) -> float:
-        return min((self.at.get(near, math.inf) for near in self.maze.neighbours(cell)), default=math.inf)
+        """Return the steps to stand beside a cell; infinity if the relaxation cannot reach a neighbour."""
+        costs = (self.at.get(near, math.inf) for near in self.maze.neighbours(cell))
+        return min(costs, default=math.inf)
 
     def stand(self, cell: int) -> float:
         return self.at.get(cell, math.inf)
 
     def hold(self, item: int) -> float:
+        """Return the steps to hold an item; for an item in a box, the steps to hold the box."""
         if self.state.held == item:
             return 0.0
         place = self.state.places[item]
         if place != NOWHERE:
             return self.face(place) + 1 + self._count_emptying_steps()
-        box = self._within.get(item)
+        box = self._box_of.get(item)
         return math.inf if box is None else self.hold(box)
 
     def open(self, door: int) -> float:
-        """Return the steps to opening a door; of one that is open already, to opening it again."""
-        there = self.face(self.maze.doors[door].cell)
+        """Return the steps to open a door; for an open door, the steps to close and open it again."""
+        to_door = self.face(self.maze.doors[door].cell)
         state = self.state.doors[door]
         if state == DoorState.LOCKED:
-            key = self.colors.get(self.maze.doors[door].color, math.inf)
-            return self._join_costs(there, key) + 1
-        return there + (2 if state == DoorState.OPEN else 1)
+            to_key = self.colors.get(self.maze.doors[door].color, math.inf)
+            return self._join_costs(to_door, to_key) + 1
+        return to_door + (2 if state == DoorState.OPEN else 1)
 
     def _count_emptying_steps(self) -> int:
+        """Return the steps to put down the held item, which a lower bound ignores."""
         return 0 if self.bound or self.state.held == NOWHERE else 2
 
-    def _join_costs(self, there: float, key: float) -> float:
-        """Return the steps to a door with its key.
+    def _join_costs(self, to_door: float, to_key: float) -> float:
+        """Return the steps to face a door with its key in hand.
 
-        The way from the key to the door is taken for as long as the longer of both.
+        The estimate takes the longer of the two costs for the unknown way from the key to the door.
         """
-        return max(there, key) if self.bound else key + max(there, key)
+        if self.bound:
+            return max(to_door, to_key)
+        return to_key + max(to_door, to_key)
 
     def _expand(self, cost: float, cell: int) -> None:
+        """Settle the cost of a cell and queue its neighbours."""
         if cell in self.at:
             return
         self.at[cell] = cost
-        if self.maze.ground[cell] == Ground.GOAL:
+        if self.maze.ground[cell] == Ground.GOAL:  # a goal square ends the episode
             return
         for near in self.maze.neighbours(cell):
             if near in self.at:
@@ -104,22 +114,30 @@ class Relaxed:
                 heappush(self._queue, (cost + 1, near))
 
     def _pass(self, door: int, cost: float) -> None:
+        """Queue the cell of a door that the agent faces after ``cost`` steps, unless the door waits for a key."""
         cell = self.maze.doors[door].cell
         color = self.maze.doors[door].color
         state = self.state.doors[door]
-        if state != DoorState.LOCKED:
-            heappush(self._queue, (cost + 1 + (state == DoorState.CLOSED), cell))
+        if state == DoorState.OPEN:
+            heappush(self._queue, (cost + 1, cell))
+        elif state == DoorState.CLOSED:
+            heappush(self._queue, (cost + 2, cell))
         elif color in self.colors:
-            heappush(self._queue, (self._join_costs(cost, self.colors[color]) + 2, cell))
+            with_key = self._join_costs(cost, self.colors[color])
+            heappush(self._queue, (with_key + 2, cell))
         else:
             self._waiting.setdefault(color, []).append((cost, cell))
 
     def _obtain(self, item: int, cost: float) -> None:
-        """Note the keys that an item is or holds, and push the doors that wait for them."""
+        """Record the keys that an item is or contains, and queue the doors that wait for these keys.
+
+        Cells are settled in the order of cost, so that the first cost of a color is the least cost.
+        """
         while item != NOWHERE:
             thing = self.maze.items[item]
             if thing.kind == "key" and thing.color not in self.colors:
                 self.colors[thing.color] = cost
-                for there, cell in self._waiting.pop(thing.color, ()):
-                    heappush(self._queue, (self._join_costs(there, cost) + 2, cell))
+                for to_door, cell in self._waiting.pop(thing.color, ()):
+                    with_key = self._join_costs(to_door, cost)
+                    heappush(self._queue, (with_key + 2, cell))
             item = thing.inside

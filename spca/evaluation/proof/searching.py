@@ -1,8 +1,9 @@
-"""Searching the true states of a maze: best first over purposeful moves, and all of them.
+"""Two searches over the states of a maze: weighted A* over purposeful moves, and breadth-first search over primitives.
 
-The first finds plans: it walks to where something can be done for the mission and does it, ordered by the steps so far
-and an estimate of those that are left. The second visits every state that primitives reach, so that it can prove that
-there is no plan. Both are bounded by states, never by time, and deterministic.
+:func:`find_plan` finds plans. A move walks to a cell and carries out an action there that serves the mission. The
+priority is the steps so far plus the weighted estimate of the steps that are left. :func:`visit_all` visits every state
+that primitives reach, so that it can prove that there is no plan. Both searches are deterministic, because their limit
+is a number of states and not a time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import count
+from itertools import chain, count, islice
+from typing import TypeAlias
 
 from spca.contracts import Primitive
 from spca.evaluation.proof.dynamics import (
@@ -34,26 +36,39 @@ from spca.evaluation.proof.goals import Approach
 from spca.evaluation.proof.missions import Mission, step_mission
 from spca.evaluation.proof.relaxation import Relaxed
 
-_DROPS = 6
-"""Cells near the agent that what it holds may be dropped on, tried at most."""
+_MAX_DROP_CELLS = 6
+"""Largest number of cells near the agent on which dropping the held item is tried."""
 
-_EAGERNESS = 3.0
-"""Weight of the estimate: more finds plans sooner and longer ones."""
+_HEURISTIC_WEIGHT = 3.0
+"""Weight of the estimate in weighted A*: a larger weight finds longer plans sooner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search came to: the primitives of a plan, None where none was found; all states were visited or not."""
+    """The result of a search.
+
+    Attributes:
+        plan: primitives of a plan; None if the search found no plan.
+        states: number of states that the search has seen.
+        exhausted: whether the search has proven that there is no plan within the step limit.
+    """
 
     plan: tuple[int, ...] | None
     states: int
     exhausted: bool
 
 
+_Paths: TypeAlias = dict[MazeState, tuple[MazeState | None, tuple[int, ...], int]]
+"""For each state: the state before, the primitives from there, and the number of steps from the first state."""
+
+_Parents: TypeAlias = dict[MazeState, tuple[MazeState, int] | None]
+"""For each state: the state before and the primitive from there; None for the first state."""
+
+
 def find_plan(maze: Maze, mission: Mission, start: MazeState, states: int) -> Found:
-    """Search best first, through at most ``states`` states."""
-    order = count()
-    paths: dict[MazeState, tuple[MazeState | None, tuple[int, ...], int]] = {start: (None, (), 0)}
+    """Search for a plan by weighted A*, until ``states`` states have been seen."""
+    order = count()  # breaks ties between equal priorities
+    paths: _Paths = {start: (None, (), 0)}
     queue = [(0.0, next(order), start)]
     closed: set[MazeState] = set()
     while queue and len(paths) < states:
@@ -63,42 +78,43 @@ def find_plan(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
         closed.add(state)
         steps = paths[state][2]
         for primitives in _Walk(maze, mission, state).moves():
-            done, after, end = carry_out(maze, mission, state, primitives)
-            if steps + len(done) > maze.limit or end == End.FAILURE:
+            executed, after, end = carry_out(maze, mission, state, primitives)
+            total = steps + len(executed)
+            if total > maze.limit or end == End.FAILURE:
                 continue
             if end == End.SUCCESS:
-                return Found((*_path(paths, state), *done), len(paths), False)
-            total = steps + len(done)
+                return Found((*_path(paths, state), *executed), len(paths), False)
             if after in paths and paths[after][2] <= total:
                 continue
             estimate = mission.cost(Relaxed(maze, after, bound=False))
             if math.isfinite(estimate):
-                paths[after] = state, done, total
-                closed.discard(after)
-                heappush(queue, (total + _EAGERNESS * estimate, next(order), after))
+                paths[after] = state, executed, total
+                closed.discard(after)  # a shorter path to a closed state opens the state again
+                priority = total + _HEURISTIC_WEIGHT * estimate
+                heappush(queue, (priority, next(order), after))
     return Found(None, len(paths), False)
 
 
 def visit_all(maze: Maze, mission: Mission, start: MazeState, states: int) -> Found:
     """Search breadth first over primitives until there is a plan, no new state, or the step limit is reached.
 
-    ``exhausted`` means that no plan within the step limit exists.
+    The search also ends when it has seen more than ``states`` states; then the result is not ``exhausted``.
     """
-    parents: dict[MazeState, tuple[MazeState, int] | None] = {start: None}
+    parents: _Parents = {start: None}
     frontier = [start]
     for _ in range(maze.limit):
-        following = []
+        next_frontier = []
         for state in frontier:
             for action in Primitive:
                 after, end = step_mission(maze, mission, state, action)
                 if end == End.SUCCESS:
-                    return Found((*_line(parents, state), int(action)), len(parents), False)
+                    return Found((*_trace_primitives(parents, state), int(action)), len(parents), False)
                 if end == End.NONE and after not in parents:
                     parents[after] = state, int(action)
-                    following.append(after)
+                    next_frontier.append(after)
         if len(parents) > states:
             return Found(None, len(parents), False)
-        frontier = following
+        frontier = next_frontier
         if not frontier:
             break
     return Found(None, len(parents), True)
@@ -107,7 +123,11 @@ def visit_all(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
 def carry_out(
     maze: Maze, mission: Mission, state: MazeState, primitives: tuple[int, ...]
 ) -> tuple[tuple[int, ...], MazeState, End]:
-    """Carry out primitives until one of them ends the episode: those carried out, the state and the end."""
+    """Carry out primitives until a primitive ends the episode.
+
+    Returns:
+        The executed primitives, the state after the last executed primitive, and how that primitive ended the episode.
+    """
     end = End.NONE
     for number, action in enumerate(primitives, 1):
         state, end = step_mission(maze, mission, state, action)
@@ -116,16 +136,18 @@ def carry_out(
     return primitives, state, end
 
 
-def _path(paths: dict[MazeState, tuple[MazeState | None, tuple[int, ...], int]], state: MazeState) -> tuple[int, ...]:
+def _path(paths: _Paths, state: MazeState) -> tuple[int, ...]:
+    """Return the primitives from the first state of :func:`find_plan` to a state."""
     pieces = []
-    at: MazeState | None = state
-    while at is not None:
-        at, primitives, _ = paths[at]
+    current: MazeState | None = state
+    while current is not None:
+        current, primitives, _ = paths[current]
         pieces.append(primitives)
-    return tuple(action for piece in reversed(pieces) for action in piece)
+    return tuple(chain.from_iterable(reversed(pieces)))
 
 
-def _line(parents: dict[MazeState, tuple[MazeState, int] | None], state: MazeState) -> tuple[int, ...]:
+def _trace_primitives(parents: _Parents, state: MazeState) -> tuple[int, ...]:
+    """Return the primitives from the first state of :func:`visit_all` to a state."""
     actions = []
     while (link := parents[state]) is not None:
         state, action = link
@@ -134,9 +156,11 @@ def _line(parents: dict[MazeState, tuple[MazeState, int] | None], state: MazeSta
 
 
 class _Walk:
-    """Where the agent can walk from a state, opening doors on the way, and what it can do there.
+    """The poses that the agent can walk to from a state, opening closed doors on the way, and the useful moves.
 
-    Poses are numbered 4 * cell + heading; ``_facing`` has the nearest pose that faces a cell.
+    A pose's number is 4 * cell + heading. ``_links`` maps each reached pose to the pose before and the primitives in
+    between; the first pose is linked to itself without primitives. ``_facing`` maps a cell to the nearest pose that
+    faces the cell; its keys are in the order of distance.
     """
 
     def __init__(self, maze: Maze, mission: Mission, state: MazeState) -> None:
@@ -145,64 +169,79 @@ class _Walk:
         self._state = state
         self._items = {place: item for item, place in enumerate(state.places) if place != NOWHERE}
         first = 4 * state.cell + state.heading
-        self._came: dict[int, tuple[int, tuple[int, ...]]] = {first: (first, ())}
+        self._links: dict[int, tuple[int, tuple[int, ...]]] = {first: (first, ())}
         self._facing: dict[int, int] = {}
         self._spread(first)
 
     def _spread(self, first: int) -> None:
-        """Breadth first over poses; passing a closed door takes a step more, so that those beyond wait for a turn."""
+        """Fill ``_links`` and ``_facing`` by breadth-first search over poses; each round is one primitive longer.
+
+        Passing a closed door takes two primitives. Therefore a pose in a closed door enters the frontier one round
+        later, from ``delayed``.
+        """
         maze = self._maze
+        links = self._links
         frontier = [first]
-        late = list[tuple[int, int]]()
-        while frontier or late:
-            following: list[int] = []
-            for pose, came in late:
-                if pose not in self._came:
-                    self._came[pose] = came, (TOGGLE, FORWARD)
-                    following.append(pose)
-            late = []
+        delayed = list[tuple[int, int]]()
+        while frontier or delayed:
+            next_frontier: list[int] = []
+            for pose, before in delayed:
+                if pose not in links:
+                    links[pose] = before, (TOGGLE, FORWARD)
+                    next_frontier.append(pose)
+            delayed = []
             for pose in frontier:
                 cell, heading = divmod(pose, 4)
                 ahead = cell + maze.offsets[heading]
                 self._facing.setdefault(ahead, pose)
-                for action, turned in ((LEFT, 4 * cell + (heading + 3) % 4), (RIGHT, 4 * cell + (heading + 1) % 4)):
-                    if turned not in self._came:
-                        self._came[turned] = pose, (action,)
-                        following.append(turned)
+                left = 4 * cell + (heading + 3) % 4
+                right = 4 * cell + (heading + 1) % 4
+                for action, turned in ((LEFT, left), (RIGHT, right)):
+                    if turned not in links:
+                        links[turned] = pose, (action,)
+                        next_frontier.append(turned)
                 onward = 4 * ahead + heading
-                passable = self._passable(ahead)
-                if passable == DoorState.CLOSED:
-                    late.append((onward, pose))
-                elif passable == DoorState.OPEN and onward not in self._came:
-                    self._came[onward] = pose, (FORWARD,)
-                    following.append(onward)
-            frontier = following
+                access = self._access(ahead)
+                if access == DoorState.CLOSED:
+                    delayed.append((onward, pose))
+                elif access == DoorState.OPEN and onward not in links:
+                    links[onward] = pose, (FORWARD,)
+                    next_frontier.append(onward)
+            frontier = next_frontier
 
-    def _passable(self, cell: int) -> DoorState:
+    def _access(self, cell: int) -> DoorState:
+        """Return whether the agent can enter a cell (``OPEN``), after toggling the cell (``CLOSED``), or not."""
         ground = self._maze.ground[cell]
         if cell in self._items or ground in {Ground.GOAL, Ground.LAVA, Ground.WALL}:
             return DoorState.LOCKED
         if ground != Ground.DOOR:
             return DoorState.OPEN
         state = DoorState(self._state.doors[self._maze.door_at[cell]])
-        return DoorState.LOCKED if state == DoorState.CLOSED and self._mission.careful else state
+        must_stay_closed = state == DoorState.CLOSED and self._mission.careful
+        return DoorState.LOCKED if must_stay_closed else state
 
     def moves(self) -> Iterator[tuple[int, ...]]:
-        """Yield primitives: a walk and what is done at its end."""
+        """Yield moves as non-empty sequences of primitives: a walk, and the actions at its end."""
         seen = set()
         for approach in self._approaches():
             if approach not in seen and approach.cell in self._facing:
                 seen.add(approach)
-                yield (*self._way(self._facing[approach.cell]), *approach.actions) or (DONE,)
+                walk = self._way(self._facing[approach.cell])
+                primitives = (*walk, *approach.actions)
+                # If the agent must do nothing, it needs a primitive without effect, so that the verifier judges.
+                yield primitives if primitives else (DONE,)
 
     def _way(self, pose: int) -> tuple[int, ...]:
+        """Return the primitives from the first pose to a pose."""
         pieces = []
-        while (link := self._came[pose])[1]:
-            pose, primitives = link
+        before, primitives = self._links[pose]
+        while primitives:
             pieces.append(primitives)
-        return tuple(action for piece in reversed(pieces) for action in piece)
+            before, primitives = self._links[before]
+        return tuple(chain.from_iterable(reversed(pieces)))
 
     def _approaches(self) -> Iterator[Approach]:
+        """Yield approaches for the current goals, to unlock doors, to lift or drop items, and to open boxes."""
         maze = self._maze
         state = self._state
         for goal in self._mission.due(state.progress):
@@ -211,23 +250,32 @@ class _Walk:
             if state.doors[number] == DoorState.LOCKED and fits(maze, state.held, number):
                 yield Approach(door.cell, (TOGGLE,))
         if state.held == NOWHERE:
-            yield from (Approach(cell, (PICK_UP,)) for cell, item in self._items.items() if self._useful(cell, item))
+            for cell, item in self._items.items():
+                if self._is_useful(cell, item):
+                    yield Approach(cell, (PICK_UP,))
         else:
-            yield from (Approach(cell, (DROP,)) for cell in self._room())
+            for cell in self._drop_cells():
+                yield Approach(cell, (DROP,))
         for cell, item in self._items.items():
             if maze.items[item].kind == "box":
                 yield Approach(cell, (TOGGLE,))
 
-    def _useful(self, cell: int, item: int) -> bool:
-        """Return whether picking an item up opens a door or a way."""
+    def _is_useful(self, cell: int, item: int) -> bool:
+        """Return whether picking up an item yields a key of a locked door, or clears the way to an unreached cell."""
         locked = (door for door, state in enumerate(self._state.doors) if state == DoorState.LOCKED)
-        opens = any(fits(self._maze, item, door) for door in locked)
-        return opens or any(self._new(near) for near in self._maze.neighbours(cell))
+        if any(fits(self._maze, item, door) for door in locked):
+            return True
+        return any(self._is_unreached(near) for near in self._maze.neighbours(cell))
 
-    def _new(self, cell: int) -> bool:
-        return self._maze.ground[cell] != Ground.WALL and all(4 * cell + turn not in self._came for turn in range(4))
+    def _is_unreached(self, cell: int) -> bool:
+        """Return whether a cell is no wall, and the agent cannot walk to the cell."""
+        if self._maze.ground[cell] == Ground.WALL:
+            return False
+        poses = range(4 * cell, 4 * cell + 4)
+        return all(pose not in self._links for pose in poses)
 
-    def _room(self) -> Iterator[int]:
-        """Return the nearest cells that something can be put into."""
-        free = (cell for cell in self._facing if self._maze.ground[cell] == Ground.FREE and cell not in self._items)
-        return (cell for cell, _ in zip(free, range(_DROPS), strict=False))
+    def _drop_cells(self) -> Iterator[int]:
+        """Yield the nearest cells that the held item can be dropped on."""
+        ground = self._maze.ground
+        free = (cell for cell in self._facing if ground[cell] == Ground.FREE and cell not in self._items)
+        return islice(free, _MAX_DROP_CELLS)

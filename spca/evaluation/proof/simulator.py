@@ -1,4 +1,4 @@
-"""A level as minigrid's simulator holds it, with the whole grid, and what a search needs of it."""
+"""Conversion of minigrid's simulator, with the whole grid, into the maze, state and mission of a search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from spca.act.corrections import correct
+from spca.act.corrections import apply_corrections
 from spca.common.text import one_line
 from spca.errors import WorldError
 from spca.evaluation.proof.dynamics import NOWHERE, Door, DoorState, Ground, Item, Maze, MazeState
@@ -29,7 +29,7 @@ from spca.evaluation.proof.missions import Mission
 
 
 class UnknownRulesError(ValueError):
-    """The rules of an environment are not known here; the message says which."""
+    """This package does not know a rule of the environment; the message names the rule."""
 
 
 _GROUND: Final = {"Wall": Ground.WALL, "Lava": Ground.LAVA, "Goal": Ground.GOAL, "Floor": Ground.FLOOR}
@@ -37,10 +37,12 @@ _ITEMS: Final = ("Key", "Ball", "Box")
 
 
 def open_simulator(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
-    """Build and reset an environment and return its simulator, which judges as :mod:`spca.act.corrections` says.
+    """Build and reset an environment and return its simulator.
+
+    Unless ``upstream_rules`` is set, apply the corrections of :mod:`spca.act.corrections` to the simulator's rules.
 
     Raises:
-        WorldError: minigrid or the environment cannot build or reset it.
+        WorldError: the environment cannot be built or reset.
     """
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     import gymnasium
@@ -54,41 +56,48 @@ def open_simulator(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
         except (Exception, SystemExit) as error:  # boundary: level generators raise errors of many kinds
             raise WorldError(one_line(f"{env_id}: {type(error).__name__}: {error}")) from error
     if not upstream_rules:
-        correct(environment, lambda _: None)
+        apply_corrections(environment, lambda _: None)
     return environment
 
 
 def read(simulator: Any, upstream_rules: bool = False) -> tuple[Maze, MazeState, Mission]:
-    """Return what a search needs of a simulator that has just been reset.
+    """Return the maze, the first state and the mission of a simulator that has just been reset.
 
     Raises:
-        UnknownRulesError: it has objects, a judgement or an instruction that are not those of minigrid.
+        UnknownRulesError: an object, the judgement or the instruction is not part of minigrid.
     """
-    if not _minigrid_name(simulator).isidentifier():
+    if not _minigrid_name(simulator).isidentifier():  # the name has dots if the class is not part of minigrid
         raise UnknownRulesError(f"an environment of the class {_minigrid_name(simulator)}")
     things = _Things(simulator)
-    mission = _mission(simulator, things, upstream_rules)
-    if Ground.GOAL in things.ground and not all(isinstance(goal, SquareGoal) for goal in mission.goals):
+    mission = _read_mission(simulator, things, upstream_rules)
+    has_goal_square = Ground.GOAL in things.ground
+    if has_goal_square and not all(isinstance(goal, SquareGoal) for goal in mission.goals):
         raise UnknownRulesError("a goal square beside another mission")
-    maze = Maze(
-        int(simulator.grid.width),
-        tuple(things.ground),
-        tuple(things.items),
-        tuple(things.doors),
-        {door.cell: number for number, door in enumerate(things.doors)},
-        int(simulator.max_steps),
-    )
-    places = tuple(things.places)
-    listed = tuple(things.listed) if any(isinstance(goal, GoToGoal) for goal in mission.goals) else ()
-    column, row = simulator.agent_pos
+
+    maze = things.make_maze(int(simulator.max_steps))
+    listed: tuple[int, ...] = ()
+    if any(isinstance(goal, GoToGoal) for goal in mission.goals):
+        listed = tuple(things.listed)
     held = NOWHERE if simulator.carrying is None else things.number[id(simulator.carrying)]
-    cell = int(row) * maze.width + int(column)
+    cell = things.cell(simulator.agent_pos)
     heading = int(simulator.agent_dir)
-    return maze, MazeState(cell, heading, held, places, tuple(things.door_states), listed, mission.begin), mission
+    places = tuple(things.places)
+    door_states = tuple(things.door_states)
+    return maze, MazeState(cell, heading, held, places, door_states, listed, mission.begin), mission
 
 
 class _Things:
-    """Everything in the grid by number; ``number`` by identity, for items and doors."""
+    """Numbers and places of all objects in a simulator's grid.
+
+    Attributes:
+        width: cells of a row.
+        ground: permanent content of each cell.
+        items, places: items by number, and their cells or :data:`NOWHERE`.
+        listed: ``places`` as minigrid's verifier knows them: a held item is listed where it was created.
+        doors, door_states: doors by number, and their states.
+        number: number of an item or a door, by ``id`` of minigrid's object.
+        cells: cell of an object, by ``id`` of minigrid's object.
+    """
 
     def __init__(self, simulator: Any) -> None:
         self.width = int(simulator.grid.width)
@@ -99,76 +108,95 @@ class _Things:
         self.door_states: list[int] = []
         self.number: dict[int, int] = {}
         self.cells: dict[int, int] = {}
-        for cell, found in enumerate(simulator.grid.grid):
-            self.ground.append(self._register_object(found, cell))
+        for cell, thing in enumerate(simulator.grid.grid):
+            self.ground.append(self._register_object(thing, cell))
         self.listed = list(self.places)
         if simulator.carrying is not None:
-            self._item(simulator.carrying, NOWHERE)
-            column, row = simulator.carrying.init_pos
-            self.listed += [NOWHERE] * (len(self.places) - len(self.listed))
-            self.listed[self.number[id(simulator.carrying)]] = int(row) * self.width + int(column)
+            self._register_item(simulator.carrying, NOWHERE)
+            new_items = len(self.places) - len(self.listed)
+            self.listed += [NOWHERE] * new_items
+            self.listed[self.number[id(simulator.carrying)]] = self.cell(simulator.carrying.init_pos)
 
-    def _register_object(self, found: Any, cell: int) -> Ground:
-        if found is None:
+    def _register_object(self, thing: Any, cell: int) -> Ground:
+        """Record the object in a cell (None for an empty cell), and return the ground of the cell."""
+        if thing is None:
             return Ground.FREE
-        kind = _minigrid_name(found)
-        self.cells[id(found)] = cell
+        kind = _minigrid_name(thing)
+        self.cells[id(thing)] = cell
         if kind == "Door":
-            self.number[id(found)] = len(self.doors)
-            self.doors.append(Door(cell, str(found.color)))
-            locked = DoorState.LOCKED if found.is_locked else DoorState.CLOSED
-            self.door_states.append(DoorState.OPEN if found.is_open else locked)
+            self.number[id(thing)] = len(self.doors)
+            self.doors.append(Door(cell, str(thing.color)))
+            closed_state = DoorState.LOCKED if thing.is_locked else DoorState.CLOSED
+            self.door_states.append(DoorState.OPEN if thing.is_open else closed_state)
             return Ground.DOOR
         if kind in _ITEMS:
-            self._item(found, cell)
+            self._register_item(thing, cell)
             return Ground.FREE
         if kind not in _GROUND:
             raise UnknownRulesError(f"an object of the class {kind}")
         return _GROUND[kind]
 
-    def _item(self, found: Any, place: int) -> int:
-        kind = _minigrid_name(found)
+    def _register_item(self, thing: Any, place: int) -> int:
+        """Record an item, after the item that it contains, and return the item's number."""
+        kind = _minigrid_name(thing)
         if kind not in _ITEMS:
             raise UnknownRulesError(f"a {kind} in a box or in hand")
-        inside = NOWHERE if found.contains is None else self._item(found.contains, NOWHERE)
-        self.number[id(found)] = len(self.items)
-        self.items.append(Item(kind.lower(), str(found.color), inside))
+        inside = NOWHERE
+        if thing.contains is not None:
+            inside = self._register_item(thing.contains, NOWHERE)
+        number = len(self.items)
+        self.number[id(thing)] = number
+        self.items.append(Item(kind.lower(), str(thing.color), inside))
         self.places.append(place)
-        return self.number[id(found)]
+        return number
+
+    def make_maze(self, limit: int) -> Maze:
+        """Return the maze of the recorded objects; ``limit`` is the step limit."""
+        door_at = {door.cell: number for number, door in enumerate(self.doors)}
+        return Maze(self.width, tuple(self.ground), tuple(self.items), tuple(self.doors), door_at, limit)
 
     def split_objects(self, found: Iterable[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Numbers of the items and cells of the rest, of objects of the grid."""
-        found = list(found)
-        items = [self.number[id(each)] for each in found if _minigrid_name(each) in _ITEMS]
-        return tuple(items), tuple(self.cells[id(each)] for each in found if _minigrid_name(each) not in _ITEMS)
+        """Return the numbers of the items among objects of minigrid, and the cells of the other objects."""
+        items = []
+        cells = []
+        for thing in found:
+            if _minigrid_name(thing) in _ITEMS:
+                items.append(self.number[id(thing)])
+            else:
+                cells.append(self.cells[id(thing)])
+        return tuple(items), tuple(cells)
 
     def find_items(self, kind: str, color: str) -> tuple[int, ...]:
-        """Numbers of the items of a kind and color."""
-        return tuple(n for n, item in enumerate(self.items) if (item.kind, item.color) == (kind, color))
+        """Return the numbers of the items of a kind and a color."""
+        return tuple(number for number, item in enumerate(self.items) if item.kind == kind and item.color == color)
 
     def cell(self, position: Any) -> int:
+        """Return the number of the cell at minigrid's position (column, row)."""
         column, row = position
         return int(row) * self.width + int(column)
 
 
 def _minigrid_name(thing: Any) -> str:
-    """Return the name of a class of minigrid, with its module where it is another's."""
+    """Return the class name of an object, preceded by the module unless the class is part of minigrid."""
     kind = type(thing)
-    own = kind.__module__.startswith("minigrid.")
-    return str(kind.__name__ if own else f"{kind.__module__}.{kind.__name__}")
+    if kind.__module__.startswith("minigrid."):
+        return str(kind.__name__)
+    return f"{kind.__module__}.{kind.__name__}"
 
 
-def _mission(simulator: Any, things: _Things, upstream_rules: bool) -> Mission:
+def _read_mission(simulator: Any, things: _Things, upstream_rules: bool) -> Mission:
+    # The class whose ``step`` the simulator inherits decides about success.
     judge = next(kind.__name__ for kind in type(simulator).__mro__ if "step" in vars(kind))
     if judge == "RoomGridLevel":
         return _read_instruction(simulator.instrs, things, upstream_rules)
     if judge not in _GOALS:
         raise UnknownRulesError(f"an environment that judges as {judge}")
-    return Mission((_GOALS[judge](simulator, things),), ((0,),))
+    goal = _GOALS[judge](simulator, things)
+    return Mission((goal,), ((0,),))
 
 
 def _memory(simulator: Any, things: _Things) -> Goal:
-    """Nothing can be picked up; two cells end the episode."""
+    """Turn items, which this environment does not let the agent pick up, into walls, and mark the two final cells."""
     for place in things.places:
         things.ground[place] = Ground.WALL
     things.items.clear()
@@ -179,7 +207,7 @@ def _memory(simulator: Any, things: _Things) -> Goal:
 
 
 def _beside(simulator: Any, things: _Things) -> Goal:
-    """Toggling ends the episode, so that no door is ever opened."""
+    """Turn doors into walls, because toggling ends the episode, so that no door is ever opened."""
     things.ground = [Ground.WALL if ground == Ground.DOOR else ground for ground in things.ground]
     things.doors.clear()
     things.door_states.clear()
@@ -187,12 +215,18 @@ def _beside(simulator: Any, things: _Things) -> Goal:
 
 
 def _put_near(simulator: Any, things: _Things) -> Goal:
-    return PutNearGoal(things.find_items(simulator.move_type, simulator.moveColor), things.cell(simulator.target_pos))
+    items = things.find_items(simulator.move_type, simulator.moveColor)
+    return PutNearGoal(items, things.cell(simulator.target_pos))
 
 
 def _take(simulator: Any, things: _Things) -> Goal:
     number = things.number.get(id(simulator.obj))
-    return TakeGoal(() if number is None else (number,), fetch=False)
+    items = () if number is None else (number,)
+    return TakeGoal(items, fetch=False)
+
+
+def _fetch(simulator: Any, things: _Things) -> Goal:
+    return TakeGoal(things.find_items(simulator.targetType, simulator.targetColor), fetch=True)
 
 
 def _doors_in_order(simulator: Any, things: _Things) -> Goal:
@@ -206,9 +240,7 @@ def _unlock(simulator: Any, things: _Things) -> Goal:
 _GOALS: Final[dict[str, Callable[[Any, _Things], Goal]]] = {
     "MiniGridEnv": lambda simulator, things: SquareGoal(),  # noqa: ARG005
     "BlockedUnlockPickupEnv": _take,
-    "FetchEnv": lambda simulator, things: TakeGoal(
-        things.find_items(simulator.targetType, simulator.targetColor), fetch=True
-    ),
+    "FetchEnv": _fetch,
     "GoToDoorEnv": _beside,
     "GoToObjectEnv": _beside,
     "KeyCorridorEnv": _take,
@@ -219,30 +251,47 @@ _GOALS: Final[dict[str, Callable[[Any, _Things], Goal]]] = {
     "UnlockEnv": _unlock,
     "UnlockPickupEnv": _take,
 }
-"""Class that defines ``step`` -> its goal."""
+"""Function that reads the goal, by name of the class that defines ``step``."""
 
 
 def _read_instruction(instruction: Any, things: _Things, upstream_rules: bool) -> Mission:
-    """Return the mission of a BabyAI instruction (``minigrid.envs.babyai.core.verifier``)."""
+    """Return the mission of a BabyAI instruction (``minigrid.envs.babyai.core.verifier``).
+
+    A sequence ("before", "after") has two parts, which become groups in their order. A conjunction ("and") becomes one
+    group with two goals.
+
+    Raises:
+        UnknownRulesError: minigrid judges instructions in an unsupported way.
+    """
     from minigrid.envs.babyai.core import verifier
 
     if verifier.use_done_actions:
         raise UnknownRulesError("instructions that are judged by the action done (BABYAI_DONE_ACTIONS)")
-    parts = {"BeforeInstr": ("instr_a", "instr_b"), "AfterInstr": ("instr_b", "instr_a")}.get(
-        _minigrid_name(instruction), ()
-    )
-    if parts and instruction.strict:
+    parts = _split_sequence(instruction)
+    if len(parts) > 1 and instruction.strict:
         raise UnknownRulesError("a sequence that is judged strictly")
     goals: list[Goal] = []
     groups = []
-    for part in [getattr(instruction, name) for name in parts] or [instruction]:
+    for part in parts:
         leaves = [part.instr_a, part.instr_b] if _minigrid_name(part) == "AndInstr" else [part]
-        groups.append(tuple(range(len(goals), len(goals) + len(leaves))))
-        goals += [_goal(leaf, things) for leaf in leaves]
+        first = len(goals)
+        goals += [_read_goal(leaf, things) for leaf in leaves]
+        groups.append(tuple(range(first, len(goals))))
     return Mission(tuple(goals), tuple(groups), forgiving=not upstream_rules)
 
 
-def _goal(instruction: Any, things: _Things) -> Goal:
+def _split_sequence(instruction: Any) -> list[Any]:
+    """Return the parts of an instruction in the order in which they must be carried out."""
+    kind = _minigrid_name(instruction)
+    if kind == "BeforeInstr":
+        return [instruction.instr_a, instruction.instr_b]
+    if kind == "AfterInstr":
+        return [instruction.instr_b, instruction.instr_a]
+    return [instruction]
+
+
+def _read_goal(instruction: Any, things: _Things) -> Goal:
+    """Return the goal of an instruction that is neither a sequence nor a conjunction."""
     kind = _minigrid_name(instruction)
     if kind == "GoToInstr":
         return GoToGoal(*things.split_objects(instruction.desc.obj_set))
@@ -250,10 +299,10 @@ def _goal(instruction: Any, things: _Things) -> Goal:
         doors = tuple(things.number[id(door)] for door in instruction.desc.obj_set)
         return OpenGoal(doors, strict=bool(instruction.strict))
     if kind == "PickupInstr":
-        return PickUpGoal(things.split_objects(instruction.desc.obj_set)[0], strict=bool(instruction.strict))
+        items, _ = things.split_objects(instruction.desc.obj_set)
+        return PickUpGoal(items, strict=bool(instruction.strict))
     if kind == "PutNextInstr":
-        lifted, _ = things.split_objects(instruction.desc_move.obj_set)
-        return PutNextGoal(
-            lifted, *things.split_objects(instruction.desc_fixed.obj_set), strict=bool(instruction.strict)
-        )
+        items, _ = things.split_objects(instruction.desc_move.obj_set)
+        other_items, other_cells = things.split_objects(instruction.desc_fixed.obj_set)
+        return PutNextGoal(items, other_items, other_cells, strict=bool(instruction.strict))
     raise UnknownRulesError(f"an instruction of the class {kind}")

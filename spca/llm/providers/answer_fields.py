@@ -100,8 +100,10 @@ def count_usage(
 ) -> Usage:
     """Return the token counts of an answer in the meaning of :class:`Usage`; None is an unknown count.
 
-    If prompt and answer both count 0 tokens, all counts are unknown, because the server does not count. If a server
-    counts reasoning in addition to the output, reasoning is added to the output. Such servers are recognised by
+    No prompt is empty, so 0 tokens for the prompt mean that the count is unknown. If both prompt and answer have 0
+    tokens, the server does not count, and all counts are unknown.
+
+    If a server counts reasoning beside the output, reasoning is added to the output. Such servers are recognised by
     their total, or because reasoning exceeds the output.
 
     Args:

@@ -36,8 +36,7 @@ def add_system_line(messages: list[Message], line: str) -> list[Message]:
 
 
 def make_sendable(text: str) -> str:
-    """Return ``text`` with lone surrogates replaced by "?"; UTF-8 cannot encode them, but generated code can print them.
-    """
+    """Return ``text`` with "?" in place of lone surrogates, which generated code may print and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

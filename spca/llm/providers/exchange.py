@@ -1,9 +1,9 @@
-"""One request and its answer over HTTP, the same way whichever SDK speaks.
+"""One request and its answer over HTTP, in the same way for all SDKs.
 
-The SDKs differ in what they do with an answer that is not a success: some keep its headers, some do not, all of
-their exceptions hold the request and its key. So a response hook of the HTTP client under them judges the answer
-first. A refusal becomes a :class:`~spca.llm.providers.failures.Reply`. Of a success the body, a JSON object, is kept as
-it came, and read in place of what the SDK makes of it: an SDK refuses whole answers for fields that nobody needs.
+A response hook of the SDK's HTTP client reads every answer before the SDK does. The hook turns a refusal into a
+:class:`~spca.llm.providers.failures.Reply`, since the SDKs' own exceptions contain the key and may lack the headers.
+Of a success, the hook keeps the JSON body. The body is read in place of the SDK's result, because an SDK may refuse a
+whole answer for a field that the program does not need.
 """
 
 from __future__ import annotations
@@ -41,65 +41,69 @@ _LOG: Final = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONNECT_S: Final = 15.0
-"""Seconds for a connection to be made: models think long, but a server that is there opens its door at once."""
+"""Seconds for making a connection; short, because a server accepts connections at once, however long models think."""
 
 NO_KEY: Final = "none"
-"""Sent to servers of one's own that ask for no key: the SDKs want one, and would look for others."""
+"""Key for servers without a key; the SDKs require a key, and without this one they would send a key of a provider."""
 
 _NO_REQUEST: Final = Request("", ())
 _OFFLINE: Final = "is this machine online? (a proxy is named in HTTPS_PROXY)"
 _MAX_NAMES: Final = 5
-_ANSWERS: Final = ("choices", "output", "candidates", "message", "content", "data", "models")
+_CONTENT_FIELDS: Final = ("choices", "output", "candidates", "message", "content", "data", "models")
+"""Fields of which every successful answer has at least one, over all protocols."""
 
-_LIBRARIES: Final[tuple[Any, ...]] = (httpx, httpx2)
-"""The HTTP clients under the SDKs; the second is a fork of the first."""
+_HTTP_LIBRARIES: Final[tuple[Any, ...]] = (httpx, httpx2)
+"""The HTTP clients of the SDKs; httpx2 is a fork of httpx."""
 
 
 class _RefusedError(Exception):
+    """Carries a refusal through the SDK."""
+
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.status)
         self.reply = reply
 
 
 class _BrokenError(Exception):
-    """The answer is not what the protocol says."""
+    """The answer breaks the protocol."""
 
 
 class ModelServer(ABC):
-    """What the providers of servers share: address, key, one exchange, and a list of models.
+    """Base of the providers with a server: address, key, exchange of a request and an answer, and list of models.
 
     Args:
-        target: its address goes before that of the provider's environment variable.
-        prefix: of the models' names.
-        usual_address: where the provider serves its models.
-        key_variables: environment variables that may hold its key, if ``target`` names none.
-        fixes: fields of :class:`Service` that this provider words in another way.
+        target: model and server; its address takes precedence over the address in the provider's environment variable.
+        prefix: prefix of the provider's models.
+        usual_address: address of the provider.
+        key_variables: environment variables that may hold the provider's key, if ``target`` names no variable.
+        fixes: values for fields of :class:`Service` that differ for this provider.
 
     Raises:
-        ProviderConfigError: there is no key, and no server of one's own that may want none.
+        ProviderConfigError: the key is missing, although the server requires a key.
     """
 
     def __init__(self, target: Target, prefix: str, usual_address: str, *key_variables: str, **fixes: str) -> None:
         self._target = target
         self._label = target.label or f"{prefix}/{target.model}"
-        named = "" if target.is_named else os.environ.get(VARIABLES[prefix], "").strip()
-        self._base_url = self._clean_address(target.base_url or named or usual_address)
+        address_in_environment = "" if target.is_named else os.environ.get(VARIABLES[prefix], "").strip()
+        self._base_url = self._clean_address(target.base_url or address_in_environment or usual_address)
         self._is_at_provider = is_providers_own(self._label.partition("/")[0], self._base_url)
         variables = (target.key_variable,) if target.key_variable else key_variables
-        takes_none = target.is_open or (target.is_named and not target.key_variable)
-        found = None if takes_none else _find_key(self._label, variables)
-        if found is None and (target.key_variable or self._is_at_provider):
-            wanted = " or ".join(variables)
-            raise ProviderConfigError(f"{self._label}: set {wanted} in the environment or in .env")
-        variable, self._key = found or (" or ".join(variables), NO_KEY)
+        all_variables = " or ".join(variables)
+        takes_no_key = target.is_open or (target.is_named and not target.key_variable)
+        variable_and_key = None if takes_no_key else _find_key(self._label, variables)
+        requires_key = bool(target.key_variable) or self._is_at_provider
+        if variable_and_key is None and requires_key:
+            raise ProviderConfigError(f"{self._label}: set {all_variables} in the environment or in .env")
+        variable, self._key = variable_and_key or (all_variables, NO_KEY)
         service = Service(self._label, variable, redact(self._base_url))
         self._service = replace(service, **{**fixes, **target.wording})
-        self._body: dict[str, Any] = {}
+        self._body: dict[str, Any] = {}  # the JSON of the latest answer, which the response hook keeps
         self._client: Any = None
 
     @property
     def address(self) -> str:
-        """Where the server is."""
+        """Address of the server, without keys."""
         return self._service.address
 
     def complete(self, request: Request) -> Response:
@@ -107,7 +111,7 @@ class ModelServer(ABC):
         try:
             response = self._translate_errors(lambda: self._exchange(request), request)
         except RefusalError as refusal:
-            return Response(str(refusal), Usage(0, 0), Finish.REFUSAL)  # what is refused is not billed
+            return Response(str(refusal), Usage(0, 0), Finish.REFUSAL)  # a refused request is not billed
         except UnknownModelError as error:
             names = self._list_first_names()
             if not names:
@@ -118,10 +122,11 @@ class ModelServer(ABC):
             if not change:
                 raise
             raise UnsupportedApiError(f"{error}; {change} from now on") from error
+        # An answer goes into files and further prompts. Keys are removed, because the answer may repeat the request's.
+        text = make_sendable(redact_keys(response.text))
         calls = tuple(replace(call, arguments=_redact_json(call.arguments)) for call in response.tool_calls)
-        # An answer may repeat the key that came with the question, and goes into files and further prompts.
         served = Fields(self._body).read_text("model")
-        return replace(response, text=make_sendable(redact_keys(response.text)), tool_calls=calls, served=served)
+        return replace(response, text=text, tool_calls=calls, served=served)
 
     def load_sdk(self) -> None:
         """Import the SDK and make its client; see :class:`spca.llm.providers.base.Listing`."""
@@ -132,7 +137,7 @@ class ModelServer(ABC):
         return self._translate_errors(lambda: self._models(timeout_s))
 
     def _clean_address(self, address: str) -> str:
-        """Return an address as the SDK wants it."""
+        """Return an address in the form that the SDK expects."""
         return address
 
     @abstractmethod
@@ -141,34 +146,38 @@ class ModelServer(ABC):
 
     @abstractmethod
     def _send(self, request: Request) -> object:
-        """Make the one request."""
+        """Send the request through the SDK, once."""
 
     @abstractmethod
     def _read(self, answer: Fields, _request: Request) -> Response:
-        """Make a response of what came over the wire."""
+        """Return the response in the JSON body of an answer."""
 
     def _adapt(self, _request: Request, _error: ProviderConfigError) -> str:
-        """Ask in another way from now on, where a refusal calls for one; return how, "" for no other way."""
+        """Change the form of later requests if the refusal calls for a change.
+
+        Return a description of the change, "" if nothing was changed.
+        """
         return ""
 
     def _load(self) -> object:
-        """Touch what the SDK imports late."""
+        """Access the modules that the SDK imports on first access."""
         return self._sdk()
 
     @abstractmethod
     def _models(self, timeout_s: float) -> Sequence[Listed]:
-        """Ask for the list once."""
+        """Ask the server for its list of models, once."""
 
     def _sdk(self) -> Any:
+        """Return the client of the SDK, which is made on first use."""
         if self._client is None:
             self._client = self._connect()
         return self._client
 
     def _client_settings(self, library: Any) -> dict[str, Any]:
-        """Return arguments for a client of ``library``, httpx or httpx2.
+        """Return arguments for an HTTP client of ``library``, which is httpx or httpx2.
 
-        A redirect would carry the key to another place. A connection kept open may be closed by the server in the very
-        moment it is used again, and a request that is lost so may have been paid for.
+        Redirects are not followed, because the key would go to another server. Connections are not kept open, because
+        the server may close a connection just when the client uses it again; the lost request may be billed.
         """
         return {
             "event_hooks": {"request": [_connect_soon], "response": [self._judge]},
@@ -178,44 +187,49 @@ class ModelServer(ABC):
         }
 
     def _judge(self, response: Any) -> None:
-        """Keep the body of an answer, or raise what it is instead."""
+        """Keep the JSON body of a successful answer in ``_body``; raise an error for any other answer.
+
+        This is the response hook of the HTTP client. Some gateways report an error in an answer with a success status.
+        """
         response.read()
         body = _parse_json(response.content)
         if not response.is_success:
             raise _RefusedError(Reply(response.status_code, response.headers, body or response.text))
         if not isinstance(body, dict):
             raise _BrokenError("the answer is not the JSON object it should be")
-        if body.get("error") and not any(key in body for key in _ANSWERS):
+        has_content = any(field in body for field in _CONTENT_FIELDS)
+        if body.get("error") and not has_content:
             raise _RefusedError(Reply(_status_within(body["error"]), response.headers, body))
         self._body = body
 
     def _exchange(self, request: Request) -> Response:
+        """Send the request and read the body that :meth:`_judge` has kept, even if the SDK cannot read the answer."""
         self._body = {}
         try:
             self._send(request)
-        except Exception as error:  # whatever an SDK raises that cannot read what came
+        except Exception as error:  # an SDK that cannot read the answer may raise any error
             if not self._body:
                 raise
             _LOG.debug("the SDK cannot read the answer: %s", quote_line(error))
         return self._read(Fields(self._body), request)
 
     def _translate_errors(self, work: Callable[[], T], request: Request = _NO_REQUEST) -> T:
-        """Return what the work returns; raise only errors of our own, whose causes hold no keys.
+        """Return the result of ``work``; translate its errors into errors of this program, without keys.
 
         Raises:
-            RefusalError: the server declined what it was asked.
-            ProviderError: what else the work raised, translated.
+            RefusalError: the server declined to answer.
+            ProviderError: the translation of any other error.
         """
         try:
             return work()
         except ProviderError:
             raise
-        except Exception as error:  # the boundary to libraries that raise whatever they meet
+        except Exception as error:  # boundary: libraries may raise any error
             redact_error(error)
             raise self._translate(error, request) from error
 
     def _translate(self, error: Exception, request: Request) -> ProviderError:
-        """Return the meaning of what an SDK raised; the cause it knew is looked for along the chain."""
+        """Return an SDK's error as an error of this program; the first known error in its chain of causes decides."""
         label = self._label
         for link in error_chain(error):
             if isinstance(link, _RefusedError):
@@ -224,43 +238,47 @@ class ModelServer(ABC):
                 return explain_refusal(reply, self._service, request)
             if isinstance(link, _BrokenError):
                 return TransientError(f"{label}: {link}", lost=True)
-            for library in _LIBRARIES:
+            for library in _HTTP_LIBRARIES:
                 if isinstance(link, (library.InvalidURL, library.RequestError)):
                     return self._explain_transport(link, library)
         if isinstance(error, ImportError):
             return ProviderConfigError(f"{label}: {error}: install what requirements.txt names")
-        said = f"{type(error).__name__}: {quote_line(error)}"
-        return BadAnswerError(f"{label}: the answer has an unknown form: {said}")
+        cause = f"{type(error).__name__}: {quote_line(error)}"
+        return BadAnswerError(f"{label}: the answer has an unknown form: {cause}")
 
     def _explain_transport(self, error: BaseException, library: Any) -> ProviderError:
+        """Return the error to raise for an error of the HTTP library: bad address, no connection, or lost request."""
         label = self._label
         address = self._service.address
-        said = quote_line(error) if str(error) else type(error).__name__
+        cause = quote_line(error) if str(error) else type(error).__name__
         if isinstance(error, (library.InvalidURL, library.UnsupportedProtocol)):
-            return ProviderConfigError(f"{label}: {address} is not an address of a server: {said}")
+            return ProviderConfigError(f"{label}: {address} is not an address of a server: {cause}")
         if isinstance(error, (library.ConnectError, library.ConnectTimeout, library.PoolTimeout, library.ProxyError)):
             fix = _OFFLINE if self._is_at_provider else self._service.if_absent
-            return TransientError(f"{label}: no server at {address} ({said}): {fix}")
+            return TransientError(f"{label}: no server at {address} ({cause}): {fix}")
         if isinstance(error, library.TimeoutException):
             late = f"did not answer in time ({self._service.if_late})"
             return TransientError(f"{label}: the server at {address} {late}", lost=True)
-        return TransientError(f"{label}: the connection to {address} broke: {said}", lost=True)
+        return TransientError(f"{label}: the connection to {address} broke: {cause}", lost=True)
 
     def _list_first_names(self) -> str:
-        """Return the first names in the list of a server of one's own, "" if there are none."""
+        """Return the first names in the list of models, "" at the provider itself or if the list is unavailable."""
         if self._is_at_provider:
             return ""
         try:
-            return ", ".join(quote_line(model.name) for model in self._models(LISTING_TIMEOUT_S)[:_MAX_NAMES])
-        except Exception:  # names are a courtesy; the error they go with is already known
+            models = self._models(LISTING_TIMEOUT_S)
+            return ", ".join(quote_line(model.name) for model in models[:_MAX_NAMES])
+        except Exception:  # the names only complete an error that is reported anyway
             return ""
 
 
 def _find_key(label: str, variables: Sequence[str]) -> tuple[str, str] | None:
-    """Return name and value of the first variable that holds a key, None if none does.
+    """Return name and value of the first environment variable that holds a key, None if all are empty.
+
+    The variable is registered, so that its value is hidden in logs and messages.
 
     Raises:
-        ProviderConfigError: it holds characters that no HTTP header carries, such as a line break.
+        ProviderConfigError: the key contains characters that an HTTP header cannot carry, such as a line break.
     """
     for name in variables:
         value = os.environ.get(name, "").strip()
@@ -274,12 +292,13 @@ def _find_key(label: str, variables: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _connect_soon(request: Any) -> None:
-    allowed = request.extensions["timeout"]
-    allowed["connect"] = min(CONNECT_S, allowed["connect"] or CONNECT_S)
+    """Shorten the time for making a connection to :data:`CONNECT_S`; a request hook of the HTTP client."""
+    timeouts = request.extensions["timeout"]
+    timeouts["connect"] = min(CONNECT_S, timeouts["connect"] or CONNECT_S)
 
 
 def _parse_json(content: bytes) -> Any:
-    """Return the value of a body of JSON, None where it is not JSON."""
+    """Return the value of a JSON text, None if the text is not JSON."""
     try:
         return json.loads(content, strict=False)
     except (ValueError, RecursionError):
@@ -287,15 +306,18 @@ def _parse_json(content: bytes) -> Any:
 
 
 def _status_within(error: object) -> int:
-    """Return the status that a gateway puts into the body of an answer it calls a success."""
+    """Return the HTTP status in the error object of a body, 500 if there is no such status."""
     code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and 400 <= code <= 599 else 500
+    is_error_status = isinstance(code, int) and 400 <= code <= 599
+    return code if is_error_status else 500
 
 
 def _redact_json(value: Any) -> Any:
-    """Return parsed JSON whose texts hold no keys."""
+    """Return a JSON value without the keys (secrets) in its texts and field names."""
     if isinstance(value, str):
         return redact_keys(value)
     if isinstance(value, Mapping):
-        return {redact_keys(name): _redact_json(each) for name, each in value.items()}
-    return [_redact_json(each) for each in value] if isinstance(value, list) else value
+        return {redact_keys(name): _redact_json(child) for name, child in value.items()}
+    if isinstance(value, list):
+        return [_redact_json(child) for child in value]
+    return value

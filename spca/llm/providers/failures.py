@@ -1,17 +1,17 @@
-"""What the refusals of servers mean: one reading of status, headers and body for every protocol.
+"""Translate refusals of servers into errors of this program, from status, headers and body, for all protocols.
 
 ::
 
-    model declined (content policy)      RefusalError, which becomes a response
-    401, 403, a key called invalid       ProviderConfigError, names the variable of the key
-    a model called unknown               UnknownModelError
-    404, 405 without a word on a model   UnknownApiError, about the address
-    no credit (402, insufficient_quota)  ProviderConfigError
-    prompt longer than the context       PromptTooLongError
-    form of the answer not known         UnsupportedFormError, when there is a weaker one
-    408, 409, 425, 429, 5xx              TransientError, with the wait that the server asks for
-    answer not of the form (llama.cpp)   BadAnswerError
-    anything else                        ProviderConfigError with the server's words
+    the model declined (content policy)     RefusalError, which becomes a response
+    the message names an unknown model      UnknownModelError
+    404 or 405 that names no model          UnknownApiError, about the address
+    401, 403, or a code for an invalid key  ProviderConfigError that names the variable of the key
+    no credit (402, insufficient_quota)     ProviderConfigError
+    the prompt is longer than the context   PromptTooLongError
+    the form of the answer is unsupported   UnsupportedFormError, if there is a weaker form
+    the answer broke the form (llama.cpp)   BadAnswerError
+    408, 409, 425, 429, 5xx                 TransientError, with the wait that the server asks for
+    anything else                           ProviderConfigError with the server's message
 """
 
 from __future__ import annotations
@@ -42,36 +42,47 @@ from spca.llm.providers.secrets import quote_line
 
 OTHER_MODEL: Final = "name another one with --planner-model, --planner-small-model or --coder-model"
 
-_PASSING: Final = frozenset((408, 409, 425, 429))
+_TRANSIENT: Final = frozenset((408, 409, 425, 429))
+"""Statuses below 500 after which the same request may succeed later."""
 _GATEWAY_GAVE_UP: Final = frozenset((504, 524))
 _DECLINED: Final = frozenset(("content_policy_violation", "content_filter", "invalid_prompt", "safety_violation"))
 _NO_CREDIT: Final = frozenset(("insufficient_quota", "billing_hard_limit_reached", "billing_not_active"))
 _BAD_KEY: Final = frozenset(("invalid_api_key", "api_key_invalid"))
 _UNKNOWN_MODEL: Final = frozenset(("model_not_found",))
 _FILTERED: Final = "blocked by content filtering policy"
-"""What Anthropic's server says of an answer that it does not hand out."""
+"""Part of the message of Anthropic's server about an answer that it withholds."""
 _OFF_FORM: Final = "output that does not match the expected"
-"""What llama.cpp's server says of an answer that broke the grammar it was bound by."""
+"""Part of the message of llama.cpp's server about an answer that broke its grammar."""
 _TOO_LONG_CODES: Final = frozenset(
     ("context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "request_too_large")
 )
-_TOO_LONG: Final = re.compile(
+_TOO_LONG_WORDS: Final = re.compile(
     r"context[ _-]?(length|window|size|limit)|maximum context|(prompt|input|request)( is)? too (long|large)"
     r"|(input|prompt) tokens? .*exceed|token count .*exceeds|reduce the length",
     re.IGNORECASE,
 )
-_FORM: Final = re.compile(
+_FORM_WORDS: Final = re.compile(
     r"response_?(format|json_?schema|schema|mime_?type)|(json|guided|specified|output)[ _-]?(schema|mode|object|json)"
     r"|structured[ _-]output|\bgrammar\b|\btext\.format\b|invalid format:|required for format|schema in format"
     r"|\btools?\b.*\bnot (support|compatible)|not support.*\btools?\b|output_config(?!\.effort)|schema is too complex"
-    r"|^request contains an invalid argument",  # all that Gemini says of a schema it finds too large
+    r"|^request contains an invalid argument",  # Gemini's whole message about a schema that is too large
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What errors say of a model: its full name, the variable of its key, where it is and how to mend it there."""
+    """Words for the errors of a model.
+
+    Attributes:
+        label: name of the model, with prefix.
+        key: environment variable of the key.
+        address: address of the server, without keys.
+        if_absent: advice if there is no server at the address.
+        if_late: the option with which the user can allow a longer time.
+        if_unknown: advice if the server does not know the model.
+        if_too_long: advice if the prompt is too long.
+    """
 
     label: str
     key: str
@@ -84,7 +95,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer other than success; ``body`` is parsed JSON, or text if it is not JSON."""
+    """An answer other than success; ``body`` is a JSON value, or a text if the answer is not JSON."""
 
     status: int
     headers: Mapping[str, str]
@@ -92,54 +103,57 @@ class Reply:
 
 
 def explain_refusal(reply: Reply, service: Service, request: Request) -> ProviderError:
-    """Return the error to raise for ``reply``, of a server that was asked for ``request``."""
-    said = words(reply.body)
+    """Return the error to raise for ``reply``, the answer to ``request``."""
+    message = words(reply.body)
     codes = _codes(reply.body)
-    is_declined = bool(codes & _DECLINED) or _FILTERED in said
+    is_declined = bool(codes & _DECLINED) or _FILTERED in message
     if is_declined and reply.status < 500:
-        return RefusalError(said)
+        return RefusalError(message)
 
-    account_error = _explain_account_refusal(reply.status, codes, said, service)
+    account_error = _explain_account_refusal(reply.status, codes, message, service)
     if account_error is not None:
         return account_error
-    return _explain_request_refusal(reply, codes, said, service, request)
+    return _explain_request_refusal(reply, codes, message, service, request)
 
 
-def _explain_account_refusal(status: int, codes: set[str], said: str, service: Service) -> ProviderError | None:
+def _explain_account_refusal(status: int, codes: set[str], message: str, service: Service) -> ProviderError | None:
+    """Return the error for a refusal because of model, address, key or credit; None for any other refusal."""
     label = service.label
-    if codes & _UNKNOWN_MODEL or (status == 404 and "model" in said.lower()):
-        return UnknownModelError(f"{label}: no such model at {service.address} ({said}): {service.if_unknown}")
+    address = service.address
+    is_unknown_model = bool(codes & _UNKNOWN_MODEL) or (status == 404 and "model" in message.lower())
+    if is_unknown_model:
+        return UnknownModelError(f"{label}: no such model at {address} ({message}): {service.if_unknown}")
     if status in {404, 405}:
         return UnknownApiError(
-            f"{label}: there is no API at {service.address} ({said}): is the address whole? Most end in /v1"
+            f"{label}: there is no API at {address} ({message}): is the address whole? Most end in /v1"
         )
     if status in {401, 403} or codes & _BAD_KEY:
-        return ProviderConfigError(
-            f"{label}: the server at {service.address} refused the key ({status}: {said}): check {service.key}"
-        )
+        fault = f"the server at {address} refused the key ({status}: {message})"
+        return ProviderConfigError(f"{label}: {fault}: check {service.key}")
     if status == 402 or codes & _NO_CREDIT:
-        return ProviderConfigError(f"{label}: the account has no credit left ({said}): see its billing page")
+        return ProviderConfigError(f"{label}: the account has no credit left ({message}): see its billing page")
     return None
 
 
 def _explain_request_refusal(
-    reply: Reply, codes: set[str], said: str, service: Service, request: Request
+    reply: Reply, codes: set[str], message: str, service: Service, request: Request
 ) -> ProviderError:
+    """Return the error for a refusal because of the request or the state of the server."""
     label = service.label
     status = reply.status
-    client_error = 400 <= status < 500
-    if client_error and (codes & _TOO_LONG_CODES or _TOO_LONG.search(said)):
-        return PromptTooLongError(f"{label}: the prompt is too long for the model ({said}): {service.if_too_long}")
+    names_length = bool(codes & _TOO_LONG_CODES) or _TOO_LONG_WORDS.search(message) is not None
+    if 400 <= status < 500 and names_length:
+        return PromptTooLongError(f"{label}: the prompt is too long for the model ({message}): {service.if_too_long}")
     parameters = " ".join(error.read_text("param") for error in _errors(reply.body))
     can_weaken = request.schema is not None and request.form is not Form.TEXT
     may_reject_form = can_weaken and status in {400, 422, 500, 501}
-    if may_reject_form and _FORM.search(f"{said} {parameters}"):
-        return UnsupportedFormError(f"{label}: the server does not take the form {request.form} ({said})")
-    if status == 500 and _OFF_FORM in said:
-        return BadAnswerError(f"{label}: {said}")
-    if status in _PASSING or status >= 500:
+    if may_reject_form and _FORM_WORDS.search(f"{message} {parameters}"):
+        return UnsupportedFormError(f"{label}: the server does not take the form {request.form} ({message})")
+    if status == 500 and _OFF_FORM in message:
+        return BadAnswerError(f"{label}: {message}")
+    if status in _TRANSIENT or status >= 500:
         return TransientError(
-            f"{label}: the server answers {status}: {said}",
+            f"{label}: the server answers {status}: {message}",
             status=status,
             retry_after=retry_after(reply),
             lost=status in _GATEWAY_GAVE_UP,
@@ -148,30 +162,31 @@ def _explain_request_refusal(
         location = reply.headers.get("location", "elsewhere")
         target = quote_line(location.partition("?")[0])
         return ProviderConfigError(f"{label}: {service.address} sends on to {target}: redirects are not followed")
-    return ProviderConfigError(f"{label}: the server refused the request ({status}: {said})")
+    return ProviderConfigError(f"{label}: the server refused the request ({status}: {message})")
 
 
 def words(body: object) -> str:
-    """Return what the server says in its own words, fit for a message."""
-    for found in _errors(body):
-        for key in ("message", "detail", "error_description", "msg", "error"):
-            if said := found.read_text(key).strip():
-                return quote_line(said)
+    """Return the server's message in ``body`` as one line without keys, or "no reason given"."""
+    for error in _errors(body):
+        for field in ("message", "detail", "error_description", "msg", "error"):
+            if message := error.read_text(field).strip():
+                return quote_line(message)
     return quote_line(body) if body else "no reason given"
 
 
 def retry_after(reply: Reply, now: float | None = None) -> float | None:
-    """Return the seconds that the server asks to wait.
+    """Return the seconds that the server asks to wait, None if the server does not ask to wait.
 
-    Sources, in this order: ``retry-after-ms``, ``Retry-After`` (seconds or a date), RetryInfo.
+    The first valid source counts, in this order: the header ``retry-after-ms``, the header ``Retry-After`` (seconds or
+    a date), and a RetryInfo in the body.
 
     Args:
         reply: the answer.
-        now: seconds since the epoch, for dates; the clock's when None.
+        now: seconds since the epoch, from which a date counts; None for the present time.
     """
-    given = reply.headers.get("retry-after")
-    given_ms = reply.headers.get("retry-after-ms")
-    waits = [_seconds(given_ms, 0.001), _seconds(given), _seconds_until(given, now)]
+    header = reply.headers.get("retry-after")
+    header_ms = reply.headers.get("retry-after-ms")
+    waits = [_seconds(header_ms, 0.001), _seconds(header), _seconds_until(header, now)]
 
     for detail in _details(reply.body):
         if detail.read_text("@type").endswith("RetryInfo"):
@@ -180,6 +195,11 @@ def retry_after(reply: Reply, now: float | None = None) -> float | None:
 
 
 def _seconds(value: str | None, unit: float = 1.0) -> float | None:
+    """Return a number in a text as seconds, None if the text is no finite number of at least 0.
+
+    Args:
+        unit: length of the text's unit in seconds.
+    """
     try:
         wait = float(value or "nan") * unit
     except ValueError:
@@ -188,22 +208,24 @@ def _seconds(value: str | None, unit: float = 1.0) -> float | None:
 
 
 def _seconds_until(date: str | None, now: float | None) -> float | None:
+    """Return the seconds until an HTTP date, 0 for a date in the past, None if the text is no date."""
     try:
         moment = email.utils.parsedate_to_datetime(date or "")
     except ValueError:
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)  # "-0000" says UTC too
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)  # the offset "-0000" means UTC
     start = time.time() if now is None else now
     return max(0.0, moment.timestamp() - start)
 
 
 def _errors(body: object) -> list[Fields]:
-    """Return the objects in ``body`` that may describe an error, innermost first."""
+    """Return the objects in ``body`` that may describe an error, the inner object first."""
     outer = Fields(body[0] if isinstance(body, list) and body else body)
     return [outer.read_object("error"), outer]
 
 
 def _codes(body: object) -> set[str]:
+    """Return all error codes in ``body``, in lower case."""
     codes: set[str] = set()
     for error in _errors(body):
         for key in ("code", "type", "status"):

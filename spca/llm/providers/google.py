@@ -20,14 +20,15 @@ from spca.llm.providers.secrets import quote_line
 
 BASE_URL: Final = "https://generativelanguage.googleapis.com/"
 API_VERSION: Final = "v1beta"
-"""Where system instructions, tools and JSON schemas are; the SDK's default, v1, refuses them."""
+"""The version with system instructions, tools and JSON schemas; the SDK's default, v1, refuses all three."""
 
-_LISTED: Final = "models/"
-"""What Google's lists put before the name of a model."""
+_LIST_PREFIX: Final = "models/"
+"""Prefix of models' names in Google's lists."""
 _WITH_BUDGET: Final = ("gemini-1", "gemini-2")
+"""Beginnings of the names of models whose reasoning is limited by tokens; later models take a level."""
 _LEVELS: Final = ("minimal", "low", "medium", "high", "xhigh")
 _BUDGETS: Final[Mapping[str, int]] = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
-"""Tokens for thinking, as Google's own layer for OpenAI's protocol translates efforts."""
+"""Effort -> tokens of reasoning; the numbers are those of Google's own layer for OpenAI's protocol."""
 _ROLES: Final[Mapping[str, str]] = {"user": "user", "assistant": "model"}
 _CUT: Final = frozenset(("MAX_TOKENS", "CONTINUATION"))
 _DECLINED: Final = frozenset(("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"))
@@ -35,7 +36,7 @@ _MALFORMED: Final = re.compile("MALFORMED|TOOL_CALL")
 
 
 class GoogleProvider(ModelServer):
-    """Gemini's ``generateContent``."""
+    """Gemini through its API ``generateContent``."""
 
     def __init__(self, target: Target) -> None:
         super().__init__(target, "google", BASE_URL, "GOOGLE_API_KEY", "GEMINI_API_KEY")
@@ -43,7 +44,7 @@ class GoogleProvider(ModelServer):
     def _connect(self) -> Any:
         from google import genai
 
-        # The SDK's remarks (two keys are set, a part is no text) are not for the terminal of users that log nothing.
+        # Without a handler, Python would print the SDK's warnings on the terminal of users who have no log.
         logging.getLogger("google_genai").addHandler(logging.NullHandler())
         client = httpx2.Client(**self._client_settings(httpx2))
         options = genai.types.HttpOptions(base_url=self._base_url, api_version=API_VERSION, httpx_client=client)
@@ -52,7 +53,7 @@ class GoogleProvider(ModelServer):
     def _send(self, request: Request) -> object:
         client = self._sdk()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the SDK warns of every value of the server that is newer than itself
+            warnings.simplefilter("ignore")  # the SDK warns of every value in an answer that is newer than the SDK
             return client.models.generate_content(**_arguments(request))
 
     def _read(self, answer: Fields, _request: Request) -> Response:
@@ -62,21 +63,23 @@ class GoogleProvider(ModelServer):
         return self._sdk().models
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:
-        wanted = {"page_size": 1000, "http_options": {"timeout": round(timeout_s * 1000)}}
-        models = self._sdk().models.list(config=wanted)
-        return [Listed(str(model.name).removeprefix(_LISTED)) for model in models]
+        config = {"page_size": 1000, "http_options": {"timeout": round(timeout_s * 1000)}}  # milliseconds
+        models = self._sdk().models.list(config=config)
+        return [Listed(str(model.name).removeprefix(_LIST_PREFIX)) for model in models]
 
 
 def _arguments(request: Request) -> dict[str, Any]:
+    """Return the arguments of the SDK's ``generate_content``."""
     messages = conversation(request)
     system = "\n\n".join(message.text for message in messages if message.role == "system")
     limits = request.limits
+    timeout_ms = max(1, round(limits.timeout_s * 1000))
     config: dict[str, Any] = {
-        "http_options": {"timeout": max(1, round(limits.timeout_s * 1000))},
+        "http_options": {"timeout": timeout_ms},
         "system_instruction": system or None,
         "temperature": limits.temperature,
         "max_output_tokens": limits.max_output_tokens,
-        # Each of the two would make the SDK send requests of its own accord.
+        # Both options are off, because the SDK would send further requests by itself.
         "automatic_function_calling": {"disable": True},
         "automatic_continuation": False,
     }
@@ -93,25 +96,32 @@ def _arguments(request: Request) -> dict[str, Any]:
 
 
 def _thinking(model: str, effort: str) -> dict[str, Any]:
-    """Return an effort in Gemini's terms: a budget of tokens for models before Gemini 3, a level from then on."""
-    has_budget = model.removeprefix(_LISTED).startswith(_WITH_BUDGET)
-    known = _BUDGETS if has_budget else _LEVELS
-    if effort not in known:
-        raise ProviderConfigError(f"google/{model} does not take the effort {effort}: choose one of {', '.join(known)}")
+    """Return the thinking configuration for an effort: a token budget before Gemini 3, a level from Gemini 3 on.
+
+    Raises:
+        ProviderConfigError: the model does not accept the effort.
+    """
+    has_budget = model.removeprefix(_LIST_PREFIX).startswith(_WITH_BUDGET)
+    accepted = _BUDGETS if has_budget else _LEVELS
+    if effort not in accepted:
+        choices = ", ".join(accepted)
+        raise ProviderConfigError(f"google/{model} does not take the effort {effort}: choose one of {choices}")
     return {"thinking_budget": _BUDGETS[effort]} if has_budget else {"thinking_level": effort.upper()}
 
 
 def _content(message: Message) -> dict[str, Any]:
-    pictures: list[dict[str, Any]] = []
+    """Return a message in Gemini's form; the text is left out if the message consists of images only."""
+    parts: list[dict[str, Any]] = []
+    if message.text or not message.images:
+        parts.append({"text": message.text})
     for image in message.images:
         inline_data = {"mime_type": image.media_type, "data": image.data}
-        pictures.append({"inline_data": inline_data})
-
-    texts = [{"text": message.text}] if message.text or not pictures else []
-    return {"role": _ROLES[message.role], "parts": [*texts, *pictures]}
+        parts.append({"inline_data": inline_data})
+    return {"role": _ROLES[message.role], "parts": parts}
 
 
 def _tools(request: Request) -> dict[str, Any]:
+    """Return the part of the configuration that declares the tools and the choice among them."""
     declared = declare_tools(request.tools, "parameters_json_schema")
     calling: dict[str, Any] = {"mode": "AUTO" if request.tool_choice == "auto" else "ANY"}
     if request.tool_choice not in {"auto", "required"}:
@@ -123,13 +133,13 @@ def read(answer: Fields, label: str) -> Response:
     """Return the response in ``answer``.
 
     Raises:
-        BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
+        BadAnswerError: ``answer`` contains no answer, or a tool call with arguments that are no JSON object.
     """
     counts = _count_usage(answer.read_object("usageMetadata"))
     feedback = answer.read_object("promptFeedback")
-    if blocked := feedback.read_text("blockReason"):
-        said = feedback.read_text("blockReasonMessage")
-        return Response(said or f"the prompt was blocked: {blocked}", counts, Finish.REFUSAL)
+    if block_reason := feedback.read_text("blockReason"):
+        message = feedback.read_text("blockReasonMessage")
+        return Response(message or f"the prompt was blocked: {block_reason}", counts, Finish.REFUSAL)
     candidates = answer.read_objects("candidates")
     if not candidates:
         raise BadAnswerError(f"{label}: the answer holds no candidate")
@@ -147,18 +157,19 @@ def read(answer: Fields, label: str) -> Response:
         return Response(text or message or reason, counts, Finish.REFUSAL)
     if reason in _CUT:
         return Response(text, counts, Finish.LENGTH)
-    asked = [call for part in parts if (call := part.read_object("functionCall"))]
-    calls = tuple(call.read_call("args", label) for call in asked)
+    function_calls = [call for part in parts if (call := part.read_object("functionCall"))]
+    calls = tuple(call.read_call("args", label) for call in function_calls)
     return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls)
 
 
 def _count_usage(counts: Fields) -> Usage:
-    """Return the counts; Gemini counts thoughts beside the answer."""
-    answered = counts.read_count("candidatesTokenCount")
-    thought = counts.read_count("thoughtsTokenCount")
-    generated = None
-    if answered is not None or thought is not None:
-        generated = (answered or 0) + (thought or 0)
+    """Return the token counts; Gemini counts reasoning separately from the answer, so the two are added."""
+    answer_tokens = counts.read_count("candidatesTokenCount")
+    reasoning_tokens = counts.read_count("thoughtsTokenCount")
+    output_tokens = None
+    if answer_tokens is not None or reasoning_tokens is not None:
+        output_tokens = (answer_tokens or 0) + (reasoning_tokens or 0)
 
-    cached = counts.read_count("cachedContentTokenCount")
-    return count_usage(counts.read_count("promptTokenCount"), generated, cached, thought)
+    input_tokens = counts.read_count("promptTokenCount")
+    cached_tokens = counts.read_count("cachedContentTokenCount")
+    return count_usage(input_tokens, output_tokens, cached_tokens, reasoning_tokens)

@@ -27,36 +27,39 @@ from spca.llm.providers.failures import OTHER_MODEL
 from spca.llm.providers.schemas import Schema, json_schema
 
 CONTEXT: Final = 16384
-"""Tokens of context asked for where the model's are not known. Ollama's own default is a few thousand, and it cuts
-longer prompts at their beginning without a word."""
+"""Tokens of context to ask for if the model's context is unknown.
 
-_PLAIN: Final = frozenset(("type", "description", "enum", "items"))
-"""Keywords of a tool's parameter that the SDK passes on; it drops all others."""
+Ollama's own default is a few thousand tokens, and Ollama silently cuts off the beginning of a longer prompt.
+"""
+
+_SDK_KEYWORDS: Final = frozenset(("type", "description", "enum", "items"))
+"""Keywords of a tool parameter's schema that the SDK sends; the SDK drops all others."""
 
 
 class OllamaProvider(ModelServer):
-    """Ollama's chat. ``OLLAMA_API_KEY`` is sent where it is set: ollama.com wants one, one's own server does not."""
+    """Ollama's chat API. The key in ``OLLAMA_API_KEY`` is sent if the variable is set; only ollama.com needs a key."""
 
     def __init__(self, target: Target) -> None:
+        fetch = f"fetch it with `ollama pull {target.model}`, or {OTHER_MODEL}"
         super().__init__(
             target,
             "ollama",
             "http://127.0.0.1:11434",
             "OLLAMA_API_KEY",
             if_absent="start it with `ollama serve`, or set OLLAMA_HOST to where it runs",
-            if_unknown=f"fetch it with `ollama pull {target.model}`, or {OTHER_MODEL}",
+            if_unknown=fetch,
         )
 
     def abilities(self, model: str, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[str]:
-        """Return what the server says a model can do, such as "vision"; nothing where it does not say.
+        """Return the abilities of a model as the server lists them, such as "vision"; empty if it lists none.
 
         Raises:
-            ProviderError: it cannot be asked, or does not have the model.
+            ProviderError: the server does not answer, or does not have the model.
         """
-        return self._translate_errors(lambda: self._patient(timeout_s).show(model).capabilities or ())
+        return self._translate_errors(lambda: self._set_timeout(timeout_s).show(model).capabilities or ())
 
-    def _patient(self, timeout_s: float) -> Any:
-        """Return the client with this timeout, of which the SDK lets one choose one per client only."""
+    def _set_timeout(self, timeout_s: float) -> Any:
+        """Set the timeout of the SDK's client, and return the client; the SDK has no timeout for single requests."""
         client = self._sdk()
         client._client.timeout = timeout_s
         return client
@@ -64,7 +67,7 @@ class OllamaProvider(ModelServer):
     def _connect(self) -> Any:
         import ollama
 
-        # Without a header the SDK would take the key of the environment, which an open server is not to be sent.
+        # Without a header, the SDK would send the key of the environment, which an open server must not get.
         has_header = self._key != NO_KEY or self._target.is_open
         headers = {"authorization": f"Bearer {self._key}"} if has_header else {}
         settings = self._client_settings(httpx)
@@ -75,29 +78,30 @@ class OllamaProvider(ModelServer):
             raise ProviderConfigError(f"{self._label}: {fault}") from error
 
     def _send(self, request: Request) -> object:
-        asked = _arguments(request, self._target.info.context or CONTEXT)
-        return self._patient(request.limits.timeout_s).chat(**asked)
+        arguments = _arguments(request, self._target.info.context or CONTEXT)
+        return self._set_timeout(request.limits.timeout_s).chat(**arguments)
 
     def _read(self, answer: Fields, _request: Request) -> Response:
         return read(answer, self._label)
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:
-        return [Listed(str(model.model)) for model in self._patient(timeout_s).list().models]
+        return [Listed(str(model.model)) for model in self._set_timeout(timeout_s).list().models]
 
 
 def _arguments(request: Request, context: int) -> dict[str, Any]:
+    """Return the arguments of the SDK's ``chat``; ``context`` is the size of the context in tokens."""
     limits = request.limits
     options = keep_set(num_ctx=context, num_predict=limits.max_output_tokens, temperature=limits.temperature)
     messages = list(conversation(request))
-    found: dict[str, Any] = {"model": request.model, "options": options, "stream": False}
+    arguments: dict[str, Any] = {"model": request.model, "options": options, "stream": False}
     if limits.effort is not None:
-        found["think"] = False if limits.effort == "none" else limits.effort
+        arguments["think"] = False if limits.effort == "none" else limits.effort
     if request.tools:
         messages = add_system_line(messages, _describe_tools(request))
-        found["tools"] = [_tool(tool) for tool in request.tools]
+        arguments["tools"] = [_tool(tool) for tool in request.tools]
     elif request.schema is not None and request.form is not Form.TEXT:
-        found["format"] = json_schema(request.schema) if request.form is Form.SCHEMA else "json"
-    return {**found, "messages": [_message(message) for message in messages]}
+        arguments["format"] = json_schema(request.schema) if request.form is Form.SCHEMA else "json"
+    return {**arguments, "messages": [_message(message) for message in messages]}
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -107,7 +111,7 @@ def _message(message: Message) -> dict[str, Any]:
 def _tool(tool: Tool) -> dict[str, Any]:
     schema = json_schema(tool.parameters)
     children = schema.get("properties", {})
-    properties = {name: _plain(child) for name, child in children.items()}
+    properties = {name: _join_types(child) for name, child in children.items()}
     parameters = {"type": "object", "properties": properties, "required": schema.get("required", [])}
     return {
         "type": "function",
@@ -115,23 +119,29 @@ def _tool(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _plain(schema: Schema) -> Schema:
-    """``schema`` with a choice between plain types as a list of types, which the SDK passes on."""
+def _join_types(schema: Schema) -> Schema:
+    """Return ``schema`` with a list of types in place of an ``anyOf`` of mere types, which the SDK would drop."""
     choices = schema.get("anyOf", [])
-    if choices and all(set(choice) == {"type"} for choice in choices):
-        return {**{k: v for k, v in schema.items() if k != "anyOf"}, "type": [choice["type"] for choice in choices]}
-    return schema
+    are_mere_types = all(set(choice) == {"type"} for choice in choices)
+    if not choices or not are_mere_types:
+        return schema
+    joined = {key: value for key, value in schema.items() if key != "anyOf"}
+    joined["type"] = [choice["type"] for choice in choices]
+    return joined
 
 
 def _describe_tools(request: Request) -> str:
-    """Return what Ollama has no field for: that a tool must be called, and schemas that the SDK would cut."""
+    """Return instructions for which a request has no field: the choice of a tool, and schemas the SDK would cut."""
     choice = request.tool_choice
     is_free = choice == "auto"
     lines = ["Call a tool where it helps; otherwise answer in words." if is_free else tell_choice(choice)]
     for tool in request.tools:
         schema = json_schema(tool.parameters)
-        if not all(set(_plain(child)) <= _PLAIN for child in schema.get("properties", {}).values()):
-            lines.append(f"The JSON schema of the arguments of {tool.name}: {json.dumps(schema, ensure_ascii=False)}")
+        parameters = schema.get("properties", {}).values()
+        is_sent_whole = all(set(_join_types(parameter)) <= _SDK_KEYWORDS for parameter in parameters)
+        if not is_sent_whole:
+            schema_text = json.dumps(schema, ensure_ascii=False)
+            lines.append(f"The JSON schema of the arguments of {tool.name}: {schema_text}")
     return "\n".join(lines)
 
 
@@ -139,12 +149,12 @@ def read(answer: Fields, label: str) -> Response:
     """Return the response in ``answer``.
 
     Raises:
-        BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
+        BadAnswerError: ``answer`` contains no message, or a tool call with arguments that are no JSON object.
     """
     message = answer.read_object("message")
     if not message:
         raise BadAnswerError(f"{label}: the answer holds no message")
-    # No prompt is empty: a count of 0 means that none was made (a prompt already in the cache is not counted).
+    # Ollama does not count a prompt that is in its cache already: 0 tokens of the prompt mean "unknown".
     counts = count_usage(answer.read_count("prompt_eval_count"), answer.read_count("eval_count"))
     text = message.read_content(label)
     if answer.read_text("done_reason") == "length":

@@ -1,8 +1,9 @@
-"""JSON schemas of Pydantic classes in the subset that every server's structured output knows.
+"""JSON schemas of Pydantic classes, in the subset of JSON Schema that the structured outputs of all servers support.
 
-The subset is the one of OpenAI's strict mode: every object closed and all of its properties required. Servers differ
-in what they make of ``$ref``, so classes are written out where they are used, except for those that hold themselves.
-What is lost (defaults, lengths of strings) only loosens the schema; answers are validated with the class itself.
+The subset is that of OpenAI's strict mode: every object is closed, and all of its properties are required. Servers
+treat ``$ref`` differently, so each reference is replaced by the definition, except for references of a class to itself.
+Keywords outside the subset (defaults, lengths of strings) are dropped. Dropping them only loosens the schema, and
+answers are validated with the class later.
 """
 
 from __future__ import annotations
@@ -40,71 +41,80 @@ def json_schema(model: type[BaseModel]) -> Schema:
     whole = model.model_json_schema()
     tightening = _Tightening(whole.get("$defs", {}))
     schema = tightening.tighten(whole)
-    kept: dict[str, Schema] = {}
-    while missing := sorted(tightening.recursive - kept.keys()):
-        kept |= {name: tightening.write_out(name, {}) for name in missing}
-    return {**schema, "$defs": kept} if kept else schema
+    definitions: dict[str, Schema] = {}
+    # Expanding a definition may find further recursive classes, which then need definitions too.
+    while missing := sorted(tightening.recursive - definitions.keys()):
+        for name in missing:
+            definitions[name] = tightening.expand(name, {})
+    return {**schema, "$defs": definitions} if definitions else schema
 
 
 def is_closed(schema: Schema) -> bool:
-    """Return whether a strict mode can promise ``schema``: no map with free keys, nothing of any type, in it."""
+    """Return whether strict mode supports ``schema``: no object has free keys, and no value may be of any type."""
     return all(_is_closed_node(node) for node in _nodes(schema))
 
 
 def describe_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of ``model`` as OpenAI's APIs are given it, with a name of the characters that they take."""
+    """Return ``model`` as OpenAI's APIs expect it: schema, strictness, and a name without special characters."""
     schema = json_schema(model)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", model.__name__)[:64]
     return {"name": name, "schema": schema, "strict": is_closed(schema)}
 
 
 def describe_form(model: type[BaseModel]) -> str:
-    """Return the form of the answer in words, for servers that cannot be given a schema."""
+    """Return an instruction with the schema of the answer, for servers that do not support schemas."""
     schema = json.dumps(json_schema(model), ensure_ascii=False, separators=(",", ":"))
     return f"Answer with one JSON object and nothing else: no code fence, no comment. Its JSON schema:\n{schema}"
 
 
 class _Tightening:
-    """Rewrites nodes of a schema; within itself a class stays a reference, and is one of ``recursive``."""
+    """Rewrites nodes of a schema into the subset.
+
+    Attributes:
+        recursive: names of classes that refer to themselves, as far as nodes were rewritten; these references remain.
+    """
 
     def __init__(self, definitions: Mapping[str, Schema]) -> None:
         self._definitions = definitions
-        self._begun: list[str] = []
+        self._expanding: list[str] = []  # the classes around the present node, outermost first
         self.recursive: set[str] = set()
 
-    def write_out(self, name: str, beside: Schema) -> Schema:
-        """Return the schema of a class, with the keywords that stand beside the reference to it."""
-        self._begun.append(name)
-        written = self.tighten({**self._definitions[name], **beside})
-        self._begun.pop()
-        return written
+    def expand(self, name: str, extra_keywords: Schema) -> Schema:
+        """Return the schema of a class; ``extra_keywords`` are those beside the reference to the class."""
+        self._expanding.append(name)
+        schema = self.tighten({**self._definitions[name], **extra_keywords})
+        self._expanding.pop()
+        return schema
 
     def tighten(self, node: Schema) -> Schema:
+        """Return a node in the subset; add the name of a class that contains itself to ``recursive``."""
         if "$ref" in node:
             name = node["$ref"].removeprefix(_REF)
-            if name in self._begun:
+            if name in self._expanding:
                 self.recursive.add(name)
-                return {"$ref": _REF + name}  # strict modes take no keyword beside a reference
-            beside = {key: value for key, value in node.items() if key != "$ref"}
-            return self.write_out(name, beside)
+                return {"$ref": _REF + name}  # strict modes accept no keyword beside a reference
+            extra_keywords = {key: value for key, value in node.items() if key != "$ref"}
+            return self.expand(name, extra_keywords)
 
-        found: Schema = {}
+        tight: Schema = {}
         for key, value in node.items():
             if key not in _DROPPED:
-                found[key] = self._tighten_value(key, value)
+                tight[key] = self._tighten_value(key, value)
 
-        if "const" in found:
-            found["enum"] = [found.pop("const")]
-        if "oneOf" in found:
-            found["anyOf"] = found.pop("oneOf")
-        if "prefixItems" in found:
-            found["items"] = _any_of(found.pop("prefixItems"))
-        if found.get("type") == "object" and ("properties" in found or "additionalProperties" not in found):
-            properties = found.setdefault("properties", {})
-            found |= {"required": list(properties), "additionalProperties": False}
-        return found
+        if "const" in tight:
+            tight["enum"] = [tight.pop("const")]
+        if "oneOf" in tight:
+            tight["anyOf"] = tight.pop("oneOf")
+        if "prefixItems" in tight:
+            tight["items"] = _any_of(tight.pop("prefixItems"))
+        is_map = "properties" not in tight and "additionalProperties" in tight
+        if tight.get("type") == "object" and not is_map:
+            properties = tight.setdefault("properties", {})
+            tight |= {"required": list(properties), "additionalProperties": False}
+        return tight
 
     def _tighten_value(self, key: str, value: Any) -> Any:
+        """Return the value of a keyword, with the schemas inside the value in the subset."""
         if key == "properties":
             return {name: self.tighten(child) for name, child in value.items()}
         if key in {"items", "additionalProperties"} and isinstance(value, dict):
@@ -115,15 +125,19 @@ class _Tightening:
 
 
 def _any_of(schemas: list[Schema]) -> Schema:
-    different = [schema for i, schema in enumerate(schemas) if schema not in schemas[:i]]
-    return different[0] if len(different) == 1 else {"anyOf": different}
+    """Return a schema that accepts what any of ``schemas`` accepts; equal schemas count once."""
+    distinct = [schema for i, schema in enumerate(schemas) if schema not in schemas[:i]]
+    return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
 def _is_closed_node(node: Schema) -> bool:
-    return bool(node) and node.get("additionalProperties", False) is False
+    """Return whether a node is not empty (an empty schema accepts any value) and has no free keys."""
+    has_free_keys = node.get("additionalProperties", False) is not False
+    return bool(node) and not has_free_keys
 
 
 def _nodes(node: Schema) -> Iterator[Schema]:
+    """Yield a schema and all schemas inside of it."""
     children: list[Schema] = []
     children.extend(node.get("properties", {}).values())
     children.extend(node.get("$defs", {}).values())

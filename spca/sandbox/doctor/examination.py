@@ -149,14 +149,14 @@ def examine(zygote: Zygote, limits: Limits | None = None) -> Report:
 
 
 class _Examination:
-    """One examination: forks the workers and collects their answers."""
+    """An examination, which forks workers and collects the answers of their attempts."""
 
     def __init__(self, zygote: Zygote, limits: Limits) -> None:
         self._zygote = zygote
         self._limits = limits
-        # by the name of a layer (of `_SEPARATE_LAYERS`, or "all together"), then by the attempted action
+        # Answers by the name in `_SEPARATE_LAYERS` (or "all together") of the worker's layers, then by action.
         self._answers: dict[str, Mapping[str, Answer]] = {}
-        # why a layer could not be applied, by its name
+        # The reason why a layer cannot be applied, by the layer's name.
         self._missing: dict[str, str] = {}
 
     def make_checks(self) -> Iterator[Check]:
@@ -176,6 +176,7 @@ class _Examination:
 
     @contextmanager
     def _fork(self, layers: Layer) -> Iterator[Subject]:
+        """Fork a worker behind ``layers``; end the worker when the context ends."""
         with closing(self._zygote.worker(layers, self._limits)) as worker:
             yield Subject(worker, self._zygote, self._limits)
 
@@ -211,12 +212,12 @@ class _Examination:
             return f"not refused by {', '.join(failed)}", False
         if unhindered.claimed and not unhindered.happened:
             return "comes off unseen: this host hides what happens", False
-        alone = [name for name in tried if name in _SEPARATE_LAYERS]
+        refusing_layers = [name for name in tried if name in _SEPARATE_LAYERS]
         if not unhindered.happened:
-            return f"refused without layers, too: {unhindered.words}", bool(alone)
-        if not alone:
+            return f"refused without layers, too: {unhindered.words}", bool(refusing_layers)
+        if not refusing_layers:
             return "tried by nobody", False
-        return f"refused by {', '.join(alone)}", True
+        return f"refused by {', '.join(refusing_layers)}", True
 
 
 def _must_refuse(name: str, probe: Probe) -> bool:
@@ -229,6 +230,7 @@ def _must_refuse(name: str, probe: Probe) -> bool:
 
 
 def _inspect(subject: Subject, inspections: Sequence[Inspection]) -> Iterator[Check]:
+    """Make each inspection of a worker; yield its result as a check, which fails if /proc cannot be read."""
     for layer, name, probed, inspect in inspections:
         try:
             seen, ok = inspect(subject)
@@ -239,6 +241,7 @@ def _inspect(subject: Subject, inspections: Sequence[Inspection]) -> Iterator[Ch
 
 
 def _inspect_policy(_subject: Subject) -> Finding:
+    """Test that the static policy refuses an import of ``os``, with the correct line."""
     violations = policy.violations("class Agent:\n    def go(self):\n        import os\n        yield 0\n")
     seen = str(violations[0]).partition(": g")[0] if violations else "nothing"
     return seen, [violation.line for violation in violations] == [3]
@@ -268,17 +271,19 @@ def _inspect_parent(subject: Subject) -> Finding:
 
 
 def _inspect_user(subject: Subject) -> Finding:
+    """Test that the worker has no capabilities, and is not root: if the host is root, the worker is "nobody"."""
     status = subject.worker.status()
     users = " ".join(status.get(name, "unknown") for name in ("Uid", "Gid", "Groups")).split()
-    powers = "".join(status.get(name, "unknown") for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"))
+    capabilities = "".join(status.get(name, "unknown") for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"))
     is_nobody = set(users) == {str(NOBODY)}
     is_ordinary = os.geteuid() != 0 and not {"unknown", "0"}.intersection(users)
-    is_powerless = not powers.strip("0")
-    seen = f"user {users[0]}, {'no' if is_powerless else 'some'} capabilities"
-    return seen, is_powerless and (is_nobody or is_ordinary)
+    has_no_capability = not capabilities.strip("0")  # hexadecimal bit masks
+    seen = f"user {users[0]}, {'no' if has_no_capability else 'some'} capabilities"
+    return seen, has_no_capability and (is_nobody or is_ordinary)
 
 
 def _inspect_resource_limits(subject: Subject) -> Finding:
+    """Test that no resource limit in /proc is higher than the episode's limits."""
     limits = subject.limits
     wanted = {
         "Max address space": limits.memory_bytes,
@@ -303,14 +308,17 @@ def _inspect_seccomp(subject: Subject) -> Finding:
 
 
 def _inspect_forged_answer(subject: Subject) -> Finding:
+    """Test that the host kills a worker whose code writes a forged frame."""
     event = _make_attempt(subject, "forge")
     seen = event.message if isinstance(event, Failed) else "accepted"
     return seen, "protocol" in seen and _is_gone(subject)
 
 
 def _inspect_hang(subject: Subject) -> Finding:
+    """Test that the host kills a worker in an endless loop soon after the deadline."""
+    limits = replace(subject.limits, first_yield_seconds=_HANG_SECONDS)
     started = time.monotonic()
-    event = _make_attempt(replace(subject, limits=replace(subject.limits, first_yield_seconds=_HANG_SECONDS)), "hang")
+    event = _make_attempt(replace(subject, limits=limits), "hang")
     late = time.monotonic() - started - _HANG_SECONDS
     if not isinstance(event, Failed):
         return "it came back", False
@@ -318,6 +326,7 @@ def _inspect_hang(subject: Subject) -> Finding:
 
 
 def _inspect_map(subject: Subject) -> Finding:
+    """Test that code that overwrites its map does not change the host's map."""
     _make_attempt(subject, "change_map")
     same = bool((VIEW.full_grid == EMPTY).all())
     return "the host's is as it was" if same else "the host's changed", same

@@ -101,6 +101,7 @@ class ProbeRun:
             return {probe.action: self._make_attempt(probe, episode) for probe in probes}
 
     def _make_attempt(self, probe: Probe, episode: SandboxEpisode) -> Answer:
+        """Let the worker make one attempt; if the attempt reports success, wait a little for its effect."""
         printed_before = len(episode.printed)
         event = episode.advance(VIEW)
         self.printed = episode.printed[printed_before:]

@@ -17,7 +17,9 @@ _ARGUMENTS: Final = 6
 def require_x86_64() -> None:
     """Raise OSError on a system whose system call numbers differ from those of this package."""
     machine = os.uname().machine
-    if not sys.platform.startswith("linux") or machine != "x86_64" or sys.maxsize < 1 << 32:
+    is_linux = sys.platform.startswith("linux")
+    is_64_bit_python = sys.maxsize >= 1 << 32
+    if not is_linux or machine != "x86_64" or not is_64_bit_python:
         raise OSError(
             errno.ENOSYS, f"the sandbox needs a 64-bit Python on x86-64 Linux, this is {sys.platform} {machine}"
         )
@@ -37,7 +39,8 @@ def syscall(number: int, *args: int) -> int:
     Raises:
         OSError: the call failed.
     """
-    result: int = _syscall_function()(number, *args, *(0,) * (_ARGUMENTS - len(args)))
+    unused_arguments = (0,) * (_ARGUMENTS - len(args))
+    result: int = _syscall_function()(number, *args, *unused_arguments)
     if result == -1:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

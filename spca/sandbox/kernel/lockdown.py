@@ -127,6 +127,7 @@ def _name_layer_on_error(layer: str) -> Iterator[None]:
 
 
 def _create_ruleset() -> int:
+    """Return the descriptor of a new Landlock ruleset without rights; raise LockdownError if Landlock is missing."""
     with _name_layer_on_error("landlock"):
         version = landlock.abi()
         if not version:
@@ -142,6 +143,7 @@ def _forbid_privileges() -> None:
 
 
 def _drop_user() -> None:
+    """Change from root to "nobody", and drop all capabilities."""
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -163,6 +165,7 @@ def _die_with(parent: int) -> None:
 
 
 def _limit_resources(limits: Limits) -> None:
+    """Lower the soft and hard limits of this process; raise LockdownError if the kernel refuses."""
     maxima = {
         resource.RLIMIT_AS: limits.memory_bytes,
         resource.RLIMIT_CPU: limits.cpu_seconds,

@@ -2,7 +2,7 @@
 
 The filter is built in Python and loaded through ``ctypes``, without further packages or privileges. A call that is
 not on the list fails with EPERM, which Python shows as a readable error. A call in another architecture's numbering
-kills the process, because its numbers mean other calls than those on the list.
+kills the process, because there the same number means another call than on the list.
 """
 
 from __future__ import annotations
@@ -131,6 +131,7 @@ def assemble(calls: tuple[Call, ...]) -> tuple[Instruction, ...]:
 def _compile_condition(condition: Argument) -> list[Instruction]:
     """Return instructions that fall through to the next instruction if the condition holds, else return EPERM."""
     count = len(condition.values)
+    # Each equal value jumps over the remaining comparisons and the return.
     return [
         Instruction(_LOAD, 0, 0, _ARGS_AT + 8 * condition.position),
         Instruction(_AND, 0, 0, ~condition.ignored & 0xFFFFFFFF),

@@ -67,7 +67,7 @@ class Caller:
         return self._call_once(request)
 
     def begin(self) -> Zygote:
-        """Return the running zygote, or start one without waiting for it."""
+        """Return the zygote; if no zygote runs, start a new zygote without waiting until it is ready."""
         if self._zygote is not None and not self._zygote.usable():
             self.close()
         if self._zygote is None:
@@ -123,10 +123,12 @@ def _describe_end(worker: Worker, limits: Limits) -> Exception:
     cpu = worker.cpu_seconds()
     worker.close()
     code = worker.exit_code
-    if code is None or (code == -signal.SIGKILL and cpu < limits.cpu_seconds / 2):
+    was_within_limit = cpu < limits.cpu_seconds / 2  # so the kernel had no reason to kill the process
+    if code is None or (code == -signal.SIGKILL and was_within_limit):
         return SandboxError("the process of a call was killed")
     if code >= 0:
         return CallError(f"the code ended its own process (exit code {code})")
     if -code in (signal.SIGXCPU, signal.SIGKILL):
         return CallError(f"more than {limits.cpu_seconds} s of processor time", is_late=True)
-    return CallError(f"the code crashed the interpreter ({signal.strsignal(-code) or f'signal {-code}'})")
+    signal_name = signal.strsignal(-code) or f"signal {-code}"
+    return CallError(f"the code crashed the interpreter ({signal_name})")

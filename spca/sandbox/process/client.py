@@ -123,16 +123,16 @@ class Zygote:
                 incoming, to_worker = _pipe(theirs, ours)
                 from_worker, outgoing = _pipe(ours, theirs)
                 pid, pidfd = self._request(zygote.FORK, payload, [incoming, outgoing])
-                if pid <= 1:
+                if pid <= 1:  # a negative errno
                     raise SandboxError(f"a sandbox worker cannot be forked: {os.strerror(-pid)}")
-                ours.pop_all()
+                ours.pop_all()  # keep this process's ends open
             worker = Worker(self, pid, pidfd, to_worker, from_worker)
         except OSError as error:
             raise SandboxError(f"a sandbox worker cannot be started: {error}") from error
         with ExitStack() as unless_locked:
             unless_locked.callback(worker.close)
             worker.await_locked(layers)
-            unless_locked.pop_all()
+            unless_locked.pop_all()  # keep the worker
         return worker
 
     def reap(self, pid: int) -> int | None:
@@ -239,7 +239,8 @@ class Worker:
         """Return the fields of ``/proc/PID/status`` by name; empty if the file cannot be read."""
         with suppress(OSError):
             text = Path(f"/proc/{self.pid}/status").read_text(errors="replace")
-            return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
+            fields = [line.partition(":") for line in text.splitlines()]
+            return {name: value.strip() for name, _, value in fields}
         return {}
 
     def send(self, data: bytes, deadline: float) -> None:
@@ -256,6 +257,7 @@ class Worker:
             self._send(data, deadline)
 
     def _send(self, data: bytes, deadline: float) -> None:
+        """Write all of ``data`` to the pipe, which does not block."""
         rest = memoryview(data)
         while rest:
             try:
@@ -356,14 +358,18 @@ class Worker:
 
 
 def _start_zygote(control: int, module: str) -> subprocess.Popen[bytes]:
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    """Start the zygote's program; ``control`` is the zygote's end of the socket, ``module`` the workers' module."""
+    # the same iteration order of sets in every run
+    environment = {"PYTHONHASHSEED": "0"}
+    if "LD_LIBRARY_PATH" in os.environ:
+        environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return subprocess.Popen(
         [sys.executable, "-P", "-s", "-B", "-X", "utf8", zygote.__file__, str(control), module],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",
-        env={"PYTHONHASHSEED": "0", **kept},  # the same iteration order of sets in every run
+        env=environment,
         pass_fds=[control],
         start_new_session=True,  # Ctrl-C goes to the host only, which then stops this process
     )

@@ -170,7 +170,7 @@ class SandboxEpisode:
                 return wire.unpack_answer(frame)
 
     def _next_answer(self) -> framing.Frame | None:
-        """Return the frame of the answer, None while the frame is incomplete; keep the text of frames before it."""
+        """Return the frame of the answer, None while it is incomplete; keep the text of earlier ``PRINTED`` frames."""
         while (frame := self._frames.next()) is not None:
             if frame.kind != framing.PRINTED:
                 if frame.sequence != self._sequence or self._frames.rest:
@@ -220,18 +220,20 @@ class SandboxEpisode:
         return self._make_failed(f"the code broke the protocol: {error}", ())
 
     def _describe_end(self, cpu: float) -> str:
-        """Return why the closed worker ended; ``cpu`` is the processor time that it used, in seconds."""
+        """Return why the closed worker ended; ``cpu`` is the used processor time in seconds."""
         code = self._worker.exit_code
         if code is None:
             raise SandboxError("the sandbox's process has ended: nothing can be executed")
         if code >= 0:
             return f"the code ended its own process (exit code {code})"
         # The kernel counts ticks, which on a busy machine run ahead of the clock that gave `cpu`: hence only half.
-        if -code in (signal.SIGXCPU, signal.SIGKILL) and cpu >= 0.5 * self._limits.cpu_seconds:
+        may_have_exceeded_limit = cpu >= 0.5 * self._limits.cpu_seconds
+        if -code in (signal.SIGXCPU, signal.SIGKILL) and may_have_exceeded_limit:
             return self._describe_cpu_limit()
         if -code == signal.SIGKILL:
             return "the process was killed: it used up its processor time, or the machine ran out of memory"
-        return f"the code crashed the interpreter ({signal.strsignal(-code) or f'signal {-code}'})"
+        signal_name = signal.strsignal(-code) or f"signal {-code}"
+        return f"the code crashed the interpreter ({signal_name})"
 
     def _describe_cpu_limit(self) -> str:
         return f"more than {self._limits.cpu_seconds} s of processor time in one episode"
@@ -270,19 +272,20 @@ class SandboxEpisode:
         ``frames`` are (function, line), outermost first.
         """
         if frames:
-            message += f" in {frames[-1][0]}, line {frames[-1][1]}"
+            function, line = frames[-1]
+            message += f" in {function}, line {line}"
         _LOG.info("sandbox worker %s is ended: %s", self.pid, message)
-        loading = bool(frames) and frames[0][0] == "<module>"
+        outermost = frames[0][0] if frames else ""
+        is_loading = outermost == "<module>"
         position: int | None = self._position
         for number in range(self._position, len(self._steps)):
-            if frames and frames[0][0] == self._steps[number].action:
+            if frames and outermost == self._steps[number].action:
                 position = number
                 break
-        if loading or not self._steps:
+        if is_loading or not self._steps:
             position = None
-        return Failed(
-            Status.RUNTIME_ERROR, message, position, reports.render(frames, self._lines, message) if frames else ""
-        )
+        traceback = reports.render(frames, self._lines, message) if frames else ""
+        return Failed(Status.RUNTIME_ERROR, message, position, traceback)
 
 
 class RefusedEpisode:

@@ -84,6 +84,7 @@ class _State:
             setattr(agent_class, name, property(read, _make_refusing_setter(name)))
 
     def _attribute_readers(self) -> dict[str, Callable[[object], Any]]:
+        """Return the getter of each state attribute, by attribute name."""
         return {
             "mission": lambda _: self._view.mission,
             "full_grid": lambda _: self._grid("full_grid"),
@@ -213,16 +214,20 @@ class Runner:
         return Asked(number, self._position, frames[-1][1])
 
     def _make_fault(self, status: Status, error: BaseException) -> Fault:
+        """Return an exception of generated code as a failure, with its frames and shortened texts."""
         self._reserve = None  # if memory has run out, this frees the memory that the report needs
         frames = _list_raising_frames(error)[-MAX_FRAMES:]
+        message = type(error).__name__[:_MAX_NAME]
         words = _get_message(error)[:_MAX_MESSAGE]
-        message = f"{type(error).__name__[:_MAX_NAME]}{': ' if words else ''}{words}"[:_MAX_MESSAGE]
+        if words:
+            message = f"{message}: {words}"[:_MAX_MESSAGE]
         is_in_step = status is Status.RUNTIME_ERROR and self._position < len(self._steps)
         return Fault(status, message, self._position if is_in_step else None, tuple(frames))
 
     def _print(self, *values: object, sep: str | None = " ", end: str | None = "\n", **_options: object) -> None:
         """Replace the builtin ``print``: pass the text on, shortened to the remaining print limit."""
-        text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)
+        separator = " " if sep is None else sep
+        text = separator.join(map(str, values)) + ("\n" if end is None else end)
         text = text[: self._print_left]
         self._print_left -= len(text)
         if text:
@@ -235,7 +240,9 @@ def _to_plain_int(code: object) -> int | None:
         return None
     if isinstance(code, int):
         return int.__int__(code)
-    return int(code) if type(code).__module__ == "numpy" and isinstance(code, np.integer) else None
+    if isinstance(code, np.integer) and type(code).__module__ == "numpy":  # no subclass by generated code
+        return int(code)
+    return None
 
 
 def _show_value(value: object) -> str:
@@ -246,9 +253,12 @@ def _show_value(value: object) -> str:
 
 
 def _get_message(error: BaseException) -> str:
+    """Return the message of an exception of generated code, which may itself raise."""
     try:
         words = str(error)
-        return "more memory than an episode may use" if isinstance(error, MemoryError) and not words else words
+        if isinstance(error, MemoryError) and not words:
+            return "more memory than an episode may use"
+        return words
     except BaseException:  # boundary: the ``__str__`` of generated code may raise
         return "no message"
 
@@ -257,7 +267,8 @@ def _list_suspended_frames(running: object) -> list[tuple[str, int]]:
     """Return (function, line) of the suspended generators, from the action's generator to the innermost one."""
     frames = []
     while isinstance(running, GeneratorType) and running.gi_code.co_filename == FILENAME:
-        frames.append((running.gi_code.co_name[:_MAX_NAME], running.gi_frame.f_lineno if running.gi_frame else 0))
+        line = running.gi_frame.f_lineno if running.gi_frame else 0
+        frames.append((running.gi_code.co_name[:_MAX_NAME], line))
         running = running.gi_yieldfrom
     return frames or [("", 0)]
 

@@ -108,11 +108,15 @@ class View:
         """Unpack a ``VIEW`` payload; ``mission`` is the mission that was sent last."""
         head = _VIEW_HEAD.unpack_from(payload)
         self._payload = payload
+        self.direction = head[0]
+        self.start_direction = head[1]
         self._grid_sizes = head[2:6]
-        self.direction, self.start_direction, self.position, self.start_position = *head[:2], head[6:8], head[8:10]
+        self.position = head[6:8]
+        self.start_position = head[8:10]
+        inventory_length = head[10]
+        mission_length = head[11]
         self.inventory = None
         self.mission = mission
-        inventory_length, mission_length = head[10:]
         if inventory_length != _NONE or mission_length != _UNCHANGED:
             self._read_texts(inventory_length, mission_length)
 
@@ -184,6 +188,7 @@ def unpack_answer(frame: Frame) -> Asked | Done | Fault:
 
 
 def _unpack_fault(payload: bytes) -> Fault:
+    """Return the content of a ``FAULT`` payload: head, frames, then the message up to the end."""
     status, position, count = _FAULT.unpack_from(payload)
     if count > MAX_FRAMES:
         raise WireError(f"a failure with {count} frames")

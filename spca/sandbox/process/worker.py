@@ -62,6 +62,7 @@ def _prepare() -> None:
 
 
 def _serve() -> NoReturn:
+    """Read the start of an episode, then answer every view."""
     read_frame = framing.frame_reader()
     start = wire.unpack_start(read_frame().payload)
     runner = Runner(start.module, start.steps, start.previous, np.array(start.words), _send_printed, start.print_limit)
@@ -77,7 +78,8 @@ def _answer(runner: Runner, view: wire.View, sequence: int) -> bytes:
     try:
         return wire.pack_answer(runner.advance(view), sequence)
     except BaseException as error:  # boundary: reporting a failure may itself fail
-        return wire.pack_answer(Fault(Status.RUNTIME_ERROR, f"{type(error).__name__[:60]} while failing"), sequence)
+        fault = Fault(Status.RUNTIME_ERROR, f"{type(error).__name__[:60]} while failing")
+        return wire.pack_answer(fault, sequence)
 
 
 def _send_printed(text: str) -> None:

@@ -90,9 +90,10 @@ def serve(control: socket.socket, host: int, prepare: Preparation) -> None:
             payload = request[REQUEST.size :]
             if kind == FORK:
                 _fork(control, number, prepare(payload), descriptors, children)
-            else:
+            else:  # REAP
                 (pid,) = PID.unpack(payload)
-                control.send(ANSWER.pack(number, _end(pid) if pid in children else 0))
+                exit_code = _end(pid) if pid in children else 0
+                control.send(ANSWER.pack(number, exit_code))
                 children.discard(pid)
     finally:
         for pid in children:
@@ -121,6 +122,7 @@ def _fork(control: socket.socket, number: int, work: Work, descriptors: Sequence
 
 
 def _become_worker(control: socket.socket, work: Work, descriptors: Sequence[int]) -> NoReturn:
+    """Run ``work`` in this forked process with the worker's pipe ends, and end the process in any case."""
     try:
         incoming, outgoing = descriptors
         control.close()

@@ -1,1 +1,1 @@
-"""Claude, and servers that speak its protocol."""
+"""Anthropic and servers with the same protocol."""

@@ -15,16 +15,16 @@ from spca.llm.providers.anthropic import messages
 from spca.llm.providers.base import Listed, Request, Response, Target
 from spca.llm.providers.exchange import ModelServer
 
-_MAX_LISTED: Final = 1000
-"""Models on a page of the list, the most that the API gives."""
-_NOT_TAKEN: Final = re.compile(r"\bnot (supported|compatible|permitted|allowed)|may (not|only)|unsupported|deprecated")
+_PAGE_SIZE: Final = 1000
+"""Number of models on a page of the list; the highest number that the API accepts."""
+_UNSUPPORTED: Final = re.compile(r"\bnot (supported|compatible|permitted|allowed)|may (not|only)|unsupported|deprecated")
 
 
 class AnthropicProvider(ModelServer):
-    """The Messages API, of Anthropic or of another server that speaks it.
+    """The Messages API, of Anthropic or of another server with the same protocol.
 
-    A model that takes no temperature, or no choice of a tool that forces it, is asked without from its first refusal
-    on.
+    Some models refuse a temperature, or a forced choice of a tool. After such a refusal, later requests leave the
+    refused option out.
     """
 
     def __init__(self, target: Target) -> None:
@@ -32,22 +32,26 @@ class AnthropicProvider(ModelServer):
         self._refused: frozenset[str] = frozenset()
 
     def _clean_address(self, address: str) -> str:
-        return address.rstrip("/").removesuffix("/v1")  # the SDK's paths begin with it
+        return address.rstrip("/").removesuffix("/v1")  # the SDK adds /v1 itself
 
     def _adapt(self, request: Request, error: ProviderConfigError) -> str:
-        """Leave out what was sent and the refusal names as not supported by the model."""
-        said = str(error)
-        sent = {messages.TEMPERATURE} if request.limits.temperature is not None else set()
-        sent |= {messages.FORCED} if request.tools and request.tool_choice != "auto" else set()
-        for part in sorted(sent - self._refused):
-            if part in said and _NOT_TAKEN.search(said):
-                self._refused |= {part}
-                return f"asked without {part}"
+        """Leave out an option of the request that the refusal calls unsupported; see the base class."""
+        message = str(error)
+        is_unsupported = _UNSUPPORTED.search(message) is not None
+        sent_options = set[str]()
+        if request.limits.temperature is not None:
+            sent_options.add(messages.TEMPERATURE)
+        if request.tools and request.tool_choice != "auto":
+            sent_options.add(messages.FORCED)
+        for option in sorted(sent_options - self._refused):
+            if is_unsupported and option in message:
+                self._refused |= {option}
+                return f"asked without {option}"
         return ""
 
     def _send(self, request: Request) -> object:
-        asked = messages.arguments(request, self._target.info.max_output, self._refused)
-        return self._sdk().messages.create(**asked, timeout=request.limits.timeout_s)
+        arguments = messages.arguments(request, self._target.info.max_output, self._refused)
+        return self._sdk().messages.create(**arguments, timeout=request.limits.timeout_s)
 
     def _read(self, answer: Fields, _request: Request) -> Response:
         return messages.read(answer, _request, self._label)
@@ -55,22 +59,24 @@ class AnthropicProvider(ModelServer):
     def _connect(self) -> Any:
         import anthropic
 
+        http_client = httpx2.Client(**self._client_settings(httpx2))
         return anthropic.Anthropic(
             api_key=self._key,
             base_url=self._base_url,
             max_retries=0,
             open_telemetry=False,
-            http_client=httpx2.Client(**self._client_settings(httpx2)),
+            http_client=http_client,
         )
 
     def _load(self) -> object:
-        return self._sdk().models, self._sdk().messages  # the SDK imports them when they are first looked at
+        return self._sdk().models, self._sdk().messages  # the SDK imports both modules on first access
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         today = datetime.now(UTC).date()
-        found = []
-        for model in self._sdk().models.list(limit=_MAX_LISTED, timeout=timeout_s).data:
-            day = read_day(getattr(model, "retires_at", None))
-            # A day that has passed is overdue, since the model is still served.
-            found.append(Listed(str(model.id), day if day and day >= today else None))
-        return found
+        listed = []
+        for model in self._sdk().models.list(limit=_PAGE_SIZE, timeout=timeout_s).data:
+            retirement = read_day(getattr(model, "retires_at", None))
+            # A listed model is still served, so a day in the past does not tell when its service ends.
+            is_ahead = retirement is not None and retirement >= today
+            listed.append(Listed(str(model.id), retirement if is_ahead else None))
+        return listed

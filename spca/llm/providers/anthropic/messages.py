@@ -1,4 +1,4 @@
-"""Requests and answers in the words of Anthropic's Messages API."""
+"""Requests and answers of Anthropic's Messages API."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from spca.llm.providers.conversation import add_system_line, conversation, decla
 from spca.llm.providers.schemas import is_closed, json_schema
 
 MAX_OUTPUT: Final = 32_000
-"""Tokens of an answer where nothing says how many: the API wants a limit, and every model that it serves takes this."""
+"""Most tokens of an answer if neither request nor model set a limit; the API requires one, all its models accept this.
+"""
 FORCED: Final = "tool_choice"
+"""Name of the option that forces a tool call; some models refuse the option."""
 TEMPERATURE: Final = "temperature"
-"""What a request may hold that some models refuse."""
+"""Name of the option for the temperature; some models refuse the option."""
 
 _ANSWER: Final = "answer"
-"""The tool whose arguments are the answer, where a server has no structured outputs."""
-_CACHED: Final = {"cache_control": {"type": "ephemeral"}}
+"""Name of a tool whose arguments are the structured answer, for servers without structured outputs."""
+_CACHE_MARK: Final = {"cache_control": {"type": "ephemeral"}}
+"""Marks a block of the prompt up to which the server is to cache the prompt."""
 _FINISHES: Final[Mapping[str, Finish]] = {
     "max_tokens": Finish.LENGTH,
     "model_context_window_exceeded": Finish.LENGTH,
@@ -34,22 +37,23 @@ def arguments(request: Request, max_output: int | None, refused: Collection[str]
     """Return the arguments of ``messages.create``.
 
     Args:
-        request: what is asked.
-        max_output: tokens that the model can answer with at most; None where that is not known.
-        refused: of :data:`FORCED` and :data:`TEMPERATURE`, what the model does not take.
+        request: the request.
+        max_output: most tokens that the model can answer; None if unknown.
+        refused: the options among :data:`FORCED` and :data:`TEMPERATURE` that the model does not accept.
     """
     limits = request.limits
     messages = list(conversation(request))
-    found: dict[str, Any] = {"model": request.model, "max_tokens": _most(limits.max_output_tokens, max_output)}
+    max_tokens = _least_limit(limits.max_output_tokens, max_output)
+    arguments: dict[str, Any] = {"model": request.model, "max_tokens": max_tokens}
     if limits.temperature is not None and TEMPERATURE not in refused:
-        found["extra_body"] = {"temperature": limits.temperature}  # newer models have none, and the SDK no longer
+        arguments["extra_body"] = {"temperature": limits.temperature}  # the SDK has dropped the argument
     output: dict[str, Any] = {}
     if limits.effort == "none":
-        found["thinking"] = {"type": "disabled"}
+        arguments["thinking"] = {"type": "disabled"}
     elif limits.effort is not None:
         output["effort"] = limits.effort
     if request.tools:
-        found |= _tools(request, FORCED in refused)
+        arguments |= _tools(request, FORCED in refused)
         if FORCED in refused and request.tool_choice != "auto":
             messages = add_system_line(messages, tell_choice(request.tool_choice))
     elif request.schema is not None and request.form is not Form.TEXT:
@@ -58,17 +62,19 @@ def arguments(request: Request, max_output: int | None, refused: Collection[str]
             output["format"] = {"type": "json_schema", "schema": _drop_unsupported(schema)}
         else:
             tool = {"name": _ANSWER, "description": "Give the answer.", "input_schema": schema}
-            found |= {"tools": [tool], "tool_choice": {"type": "tool", "name": _ANSWER}}
+            arguments |= {"tools": [tool], "tool_choice": {"type": "tool", "name": _ANSWER}}
     if output:
-        found["output_config"] = output
-    return found | _prompt(messages)
+        arguments["output_config"] = output
+    return arguments | _prompt(messages)
 
 
 def read(answer: Fields, request: Request, label: str) -> Response:
-    """Return the response in ``answer``, a message of the API, to ``request``.
+    """Return the response in ``answer``, which is a message of the API that answers ``request``.
+
+    If the request has a schema, and not tools, the arguments of a tool call are the text of the response.
 
     Raises:
-        BadAnswerError: there is no content in it, or a tool call without arguments.
+        BadAnswerError: ``answer`` contains no content, or a tool call with arguments that are no JSON object.
     """
     if "content" not in answer:
         raise BadAnswerError(f"{label}: the answer holds no content")
@@ -76,25 +82,30 @@ def read(answer: Fields, request: Request, label: str) -> Response:
     finish = _FINISHES.get(answer.read_text("stop_reason"), Finish.STOP)
     text = answer.read_content(label)
     if finish is Finish.REFUSAL:
-        why = answer.read_object("stop_details").read_text("explanation")
-        return Response(text or why, counts, finish)
-    asked = [block for block in answer.read_objects("content") if block.read_text("type") == "tool_use"]
-    if finish is Finish.LENGTH or not asked:
+        explanation = answer.read_object("stop_details").read_text("explanation")
+        return Response(text or explanation, counts, finish)
+    tool_blocks = [block for block in answer.read_objects("content") if block.read_text("type") == "tool_use"]
+    if finish is Finish.LENGTH or not tool_blocks:
         return Response(text, counts, finish)
-    calls = tuple(block.read_call("input", label) for block in asked)
+    calls = tuple(block.read_call("input", label) for block in tool_blocks)
     if not request.tools:
         return Response(json.dumps(calls[0].arguments, ensure_ascii=False), counts)
     return Response(text, counts, Finish.TOOL_CALL, calls)
 
 
-def _most(wanted: int | None, max_output: int | None) -> int:
-    known = [each for each in (wanted, max_output) if each is not None]
-    return min(known, default=MAX_OUTPUT)
+def _least_limit(asked: int | None, max_output: int | None) -> int:
+    """Return the smaller of the limits that are not None, :data:`MAX_OUTPUT` if both are None."""
+    limits = [limit for limit in (asked, max_output) if limit is not None]
+    return min(limits, default=MAX_OUTPUT)
 
 
-def _tools(request: Request, is_free: bool) -> dict[str, Any]:
-    """Return the tools and the choice among them; ``is_free``: the model does not take one that forces it."""
-    if is_free or request.tool_choice == "auto":
+def _tools(request: Request, refuses_forced: bool) -> dict[str, Any]:
+    """Return the tools and the choice among the tools.
+
+    Args:
+        refuses_forced: whether the model refuses a choice that forces a tool call.
+    """
+    if refuses_forced or request.tool_choice == "auto":
         choice = {"type": "auto"}
     elif request.tool_choice == "required":
         choice = {"type": "any"}
@@ -105,30 +116,36 @@ def _tools(request: Request, is_free: bool) -> dict[str, Any]:
 
 
 def _drop_unsupported(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """``schema`` without the constraints that structured outputs refuse, which are told in descriptions instead."""
+    """Return ``schema`` with constraints that structured outputs refuse moved into the descriptions of fields."""
     import anthropic
 
-    found: dict[str, Any] = anthropic.transform_schema(dict(schema))
-    return found
+    transformed: dict[str, Any] = anthropic.transform_schema(dict(schema))
+    return transformed
 
 
 def _prompt(messages: Sequence[Message]) -> dict[str, Any]:
-    """The conversation, marked to be cached up to the end of its system part, and up to its own end.
+    """Return the conversation, with cache marks at the end of the system messages and at the end of the conversation.
 
-    The server looks back from a mark for the longest beginning that it holds: other questions read the first, a repair
-    or the next turn reads all that was said before it.
+    From a mark, the server looks back for the longest cached beginning of the prompt. Other questions share the system
+    messages; a repair or the next turn shares the whole conversation before it.
     """
-    system = [block for message in messages if message.role == "system" for block in _content(message)]
-    turns = [message for message in messages if message.role != "system"]
-    said = [_content(message) for message in turns]
-    for blocks in filter(None, (system, *said[-1:])):
-        blocks[-1] |= _CACHED
-    asked = [{"role": message.role, "content": blocks} for message, blocks in zip(turns, said, strict=True)]
-    return {"messages": asked} | ({"system": system} if system else {})
+    system: list[dict[str, Any]] = []
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "system":
+            system += _content(message)
+        else:
+            turns.append({"role": message.role, "content": _content(message)})
+
+    last_blocks = turns[-1]["content"] if turns else []
+    for blocks in (system, last_blocks):
+        if blocks:
+            blocks[-1] |= _CACHE_MARK
+    return {"messages": turns, "system": system} if system else {"messages": turns}
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
-    """Blocks of a message; the API refuses an empty text."""
+    """Return the blocks of a message; no text block if the message has images only, as the API refuses empty texts."""
     texts = [{"type": "text", "text": message.text}] if message.text or not message.images else []
     return [*texts, *map(_picture, message.images)]
 
@@ -139,10 +156,11 @@ def _picture(image: Image) -> dict[str, Any]:
 
 
 def _count_usage(counts: Fields) -> Usage:
-    """Anthropic counts what was read from the cache and written into it beside the rest of the prompt."""
-    rest = counts.read_count("input_tokens")
+    """Return the token counts; Anthropic counts cached tokens separately from new input, so all are added."""
+    new_input = counts.read_count("input_tokens")
     cached = counts.read_count("cache_read_input_tokens")
-    written = counts.read_count("cache_creation_input_tokens")
-    sent = None if rest is None else rest + (cached or 0) + (written or 0)
-    thought = counts.read_object("output_tokens_details").read_count("thinking_tokens")
-    return count_usage(sent, counts.read_count("output_tokens"), cached, thought, written)
+    cache_write = counts.read_count("cache_creation_input_tokens")
+    input_tokens = None if new_input is None else new_input + (cached or 0) + (cache_write or 0)
+    output_tokens = counts.read_count("output_tokens")
+    reasoning = counts.read_object("output_tokens_details").read_count("thinking_tokens")
+    return count_usage(input_tokens, output_tokens, cached, reasoning, cache_write)

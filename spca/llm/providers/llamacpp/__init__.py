@@ -1,1 +1,1 @@
-"""Models in GGUF files, run in this process."""
+"""Models in GGUF files, which llama.cpp runs in this process."""

@@ -1,8 +1,8 @@
-"""``llamacpp/PATH.gguf``: a model file that the user supplies, run within this process by llama.cpp (``xllamacpp``).
+"""``llamacpp/PATH.gguf``: the user's model file, run within this process by llama.cpp (package ``xllamacpp``).
 
-The file is loaded by the first call, once for all models of a run that name it, and freed at exit. Answers are greedy
-unless a temperature is asked for: the same prompt gives the same answer, but for rounding where the part of it that
-llama.cpp still has from an earlier call is not computed again.
+The first call loads the file, once for all models of a run that name the file; the memory is freed at exit. Decoding is
+greedy unless the request has a temperature, so the same prompt gives the same answer, except for rounding. Rounding
+differs if llama.cpp reuses its computation of the beginning of the prompt from an earlier call.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from spca.llm.providers.openai import chat
 from spca.llm.providers.secrets import quote_line
 
 THREADS_VARIABLE: Final = "SPCA_LLAMACPP_THREADS"
-"""Environment variable with the number of threads that compute (default: half of the processors)."""
+"""Environment variable with the number of computing threads (default: half of the processors)."""
 
 DEFAULT_CONTEXT: Final = 16384
-"""Tokens of prompt and answer together where the model table says nothing; llama.cpp caps it at the model's own."""
+"""Tokens of prompt and answer together if the model table names no context; llama.cpp caps the number at the model's.
+"""
 
 DEFAULT_MAX_OUTPUT: Final = 4096
-"""Tokens of an answer where nobody gave a limit: a small model that repeats itself would fill the whole context."""
+"""Most tokens of an answer without another limit; otherwise a model that repeats itself would fill the whole context.
+"""
 
 
 class LlamacppProvider:
@@ -62,17 +64,18 @@ class LlamacppProvider:
             raise ProviderConfigError(f"{self._label}: {self._path} is not a GGUF file, the format of llama.cpp")
 
     def complete(self, request: Request) -> Response:
-        """Ask the model; waits in a way that a signal interrupts, and then ends the computation."""
+        """Ask the model; if a signal interrupts the wait for the answer, the computation ends too."""
         if any(message.images for message in request.messages):
             raise ProviderConfigError(
                 f"{self._label}: a model file is given no pictures: use another provider for them"
             )
         server = self._server()
         answer = Answer()
-        if not answer.wait(server, self._body(request), request.limits.timeout_s):
-            allowed = f"{request.limits.timeout_s:g} s"
+        is_complete = answer.wait(server, self._body(request), request.limits.timeout_s)
+        if not is_complete:
+            timeout = f"{request.limits.timeout_s:g} s"
             raise TransientError(
-                f"{self._label}: no answer within {allowed}: allow more, or use a smaller model", lost=True
+                f"{self._label}: no answer within {timeout}: allow more, or use a smaller model", lost=True
             )
         return self._read(answer, request)
 
@@ -86,6 +89,7 @@ class LlamacppProvider:
             ) from error
 
     def _body(self, request: Request) -> dict[str, Any]:
+        """Return the body of a streaming chat completion; tools are described in the system message."""
         limits = replace(
             request.limits,
             max_output_tokens=request.limits.max_output_tokens or self._max_output,
@@ -94,19 +98,22 @@ class LlamacppProvider:
         messages = list(request.messages)
         if request.tools:
             messages = add_system_line(messages, describe_tools(request.tools))
-        asked = replace(request, messages=tuple(messages), tools=(), limits=limits)
-        body = chat.arguments(asked, "max_tokens")
-        wanted = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
-        if wanted:
-            # llama.cpp makes a grammar of the schema that binds whatever the model's chat template is. Its own tool
-            # calls depend on the template, and some drop the tools.
-            form = {"name": "answer", "schema": {"anyOf": [call_schema(tool) for tool in wanted]}, "strict": True}
+        without_tools = replace(request, messages=tuple(messages), tools=(), limits=limits)
+        body = chat.arguments(without_tools, "max_tokens")
+        forced_tools = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
+        if forced_tools:
+            # llama.cpp enforces a schema by a grammar, for every chat template. Its own tool calls depend on the
+            # template, and some templates ignore tools.
+            schema = {"anyOf": [call_schema(tool) for tool in forced_tools]}
+            form = {"name": "answer", "schema": schema, "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body | {"stream": True, "stream_options": {"include_usage": True}, "return_progress": True}
 
     def _read(self, answer: Answer, request: Request) -> Response:
+        """Return the answer as a response; raise the error if llama.cpp refused the request or failed."""
         if answer.refusal is not None:
-            if any(answer.parts):  # the request was taken: llama.cpp stumbles over what the model made of it
+            has_begun = any(answer.parts)
+            if has_begun:  # so the request was accepted, and llama.cpp failed on the output of the model
                 raise BadAnswerError(
                     f"{self._label}: the answer broke off: {quote_line(answer.refusal.get('message'))}"
                 )

@@ -1,7 +1,7 @@
-"""llama.cpp within this process (package ``xllamacpp``): model files loaded once, answers that can be given up.
+"""llama.cpp within this process (package ``xllamacpp``): loads each model file once, and can stop a computation.
 
-No request leaves the process; the HTTP listener that llama.cpp opens on loopback all the same takes a random key that
-nobody else has.
+No request leaves the process. llama.cpp opens an HTTP port on the loopback interface, which this program does not use;
+a random key keeps other programs out.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import Any, Final
 
 _BATCH: Final = 64
-"""Tokens of a prompt that are computed in one go; only between two of them can a call be given up."""
+"""Tokens of a prompt that are computed together; a computation can stop only between two batches."""
 
 _PROMPT_CACHE_MIB: Final = 1024
-"""Memory for prompts that were computed before: planner and coder take turns, and their prompts begin alike."""
+"""Memory for computed prompts; planner and coder take turns, and the prompts of each begin alike."""
 
 _servers: dict[tuple[Path, int], Any] = {}
+"""(path of the model file, tokens of context) -> server."""
 _loading = threading.Lock()
 
 
 def share_server(path: Path, context: int, threads: int) -> Any:
-    """The server of a model file; the first call loads it, and the process frees it at its end.
+    """Return the server of a model file; the first call loads the file, and the end of the process frees its memory.
 
     Raises:
         RuntimeError, ValueError, MemoryError: llama.cpp cannot load the file.
@@ -39,13 +40,22 @@ def share_server(path: Path, context: int, threads: int) -> Any:
 
 
 def close() -> None:
-    """Free the models that were loaded; a later call loads its model again."""
+    """Free all loaded models; a later call loads its model again."""
     with _loading:
         _servers.clear()
 
 
 class Answer:
-    """An answer that grows as llama.cpp computes it, in a thread of its own so that the caller can be interrupted."""
+    """An answer that llama.cpp computes in another thread, so that the caller can be interrupted while it waits.
+
+    Attributes:
+        parts: pieces of the text, in order.
+        counts: token counts of the answer.
+        finish: why the answer ended; None before its end.
+        refusal: the error of llama.cpp, None without an error.
+        given_up: true if the computation has to stop.
+        ended: set when the computation has ended.
+    """
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -56,17 +66,17 @@ class Answer:
         self.ended = threading.Event()
 
     def compute(self, server: Any, body: dict[str, Any]) -> None:
-        """Run ``body`` to its end, or until :attr:`given_up` is set."""
+        """Compute the answer to ``body``, until the answer ends or :attr:`given_up` is set."""
         try:
             server.handle_chat_completions(body, self.take)
-        except Exception as error:  # whatever C++ threw: the thread that waits must learn of it
-            # llama.cpp throws "invalid argument", here ValueError, for what the request has wrong.
+        except Exception as error:  # C++ may throw anything, and the waiting thread must learn of the error
+            # llama.cpp throws "invalid argument" for a fault of the request, which becomes a ValueError.
             self.refusal = {"code": 400 if isinstance(error, ValueError) else 500, "message": str(error)}
         finally:
             self.ended.set()
 
     def take(self, chunk: Mapping[str, Any]) -> bool:
-        """Add a piece of the stream; true ends the computation."""
+        """Add a chunk of the stream to the answer; return whether llama.cpp has to stop."""
         if chunk.get("error"):
             self.refusal = chunk["error"]
             return True
@@ -77,7 +87,10 @@ class Answer:
         return self.given_up
 
     def wait(self, server: Any, body: dict[str, Any], timeout_s: float) -> bool:
-        """Compute; false if it took too long. Whatever ends the wait ends the computation, after one more batch."""
+        """Compute the answer and wait for its end; return False if the wait was longer than ``timeout_s`` seconds.
+
+        However the wait ends, even by an interrupt, the computation stops after the present batch.
+        """
         worker = threading.Thread(target=self.compute, args=(server, body), daemon=True)
         worker.start()
         try:
@@ -97,7 +110,7 @@ def _load(path: Path, context: int, threads: int) -> Any:
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.cache_ram_mib = _PROMPT_CACHE_MIB
     parameters.warmup = False
-    parameters.verbosity = -1  # it writes to our standard output and error otherwise
+    parameters.verbosity = -1  # otherwise llama.cpp writes to the standard output and error of this process
     parameters.api_keys = [secrets.token_hex()]
     parameters.endpoint_slots = parameters.ui = False
     return xllamacpp.Server(parameters)

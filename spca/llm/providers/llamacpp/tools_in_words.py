@@ -1,4 +1,4 @@
-"""Tools for models whose server cannot be given any: told in the system message, called by an answer in JSON."""
+"""Tools for servers without tool calls: the system message describes the tools, and a JSON answer calls a tool."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ def call_schema(tool: Tool) -> schemas.Schema:
 
 
 def describe_tools(tools: Sequence[Tool]) -> str:
-    """Return what the model must know of ``tools``."""
-    described = declare_tools(tools, "arguments")
-    lines = "\n".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in described)
+    """Return an instruction that tells the model how to call ``tools``."""
+    declarations = declare_tools(tools, "arguments")
+    compact = [json.dumps(declaration, ensure_ascii=False, separators=(",", ":")) for declaration in declarations]
+    lines = "\n".join(compact)
     form = '{"name": "...", "arguments": {...}}'
     return f"You can call a function by answering with nothing but {form}. The functions, with JSON schemas:\n{lines}"
 
 
 def find_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
-    """Return the call that ``text`` is, None where it is words."""
+    """Return the tool call in ``text``, None if ``text`` is no JSON object that calls one of ``tools``."""
     try:
         call = json.loads(text) if tools else None
     except (ValueError, RecursionError):
         return None
-    if (
-        isinstance(call, dict)
-        and isinstance(call.get("arguments"), dict)
-        and call.get("name") in {t.name for t in tools}
-    ):
-        return ToolCall(call["name"], call["arguments"])
-    return None
+    if not isinstance(call, dict):
+        return None
+    name = call.get("name")
+    arguments = call.get("arguments")
+    is_known = any(tool.name == name for tool in tools)
+    return ToolCall(name, arguments) if is_known and isinstance(arguments, dict) else None

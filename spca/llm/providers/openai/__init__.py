@@ -1,1 +1,1 @@
-"""OpenAI's API and what speaks like it: chat and responses."""
+"""OpenAI and servers that speak its protocols: chat completions and the Responses API."""

@@ -1,4 +1,4 @@
-"""Requests and answers in the words of chat completions, the protocol that most servers speak."""
+"""Requests and answers of the chat completions API, the protocol that most servers speak."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ _BROKEN_OFF: Final = frozenset(("error", "insufficient_system_resource"))
 
 
 def arguments(request: Request, limit: str) -> dict[str, Any]:
-    """Return the arguments of ``chat.completions.create``; ``limit`` is the server's name for that on the answer."""
-    found: dict[str, Any] = {"model": request.model, "messages": list(_messages(conversation(request)))}
+    """Return the arguments of ``chat.completions.create``; ``limit`` is the name of the option for the length."""
+    messages = list(_messages(conversation(request)))
+    arguments: dict[str, Any] = {"model": request.model, "messages": messages}
     limits = request.limits
-    found |= keep_set(temperature=limits.temperature, reasoning_effort=limits.effort)
+    arguments |= keep_set(temperature=limits.temperature, reasoning_effort=limits.effort)
     if limits.max_output_tokens is not None:
-        found[limit] = limits.max_output_tokens
+        arguments[limit] = limits.max_output_tokens
     if request.tools:
-        found["tools"] = [{"type": "function", "function": function} for function in functions(request)]
-        named = {"type": "function", "function": {"name": request.tool_choice}}
-        found["tool_choice"] = request.tool_choice if request.tool_choice in {"auto", "required"} else named
+        arguments["tools"] = [{"type": "function", "function": function} for function in functions(request)]
+        choice = request.tool_choice
+        named_tool = {"type": "function", "function": {"name": choice}}
+        arguments["tool_choice"] = choice if choice in {"auto", "required"} else named_tool
     elif request.schema is not None and request.form is Form.SCHEMA:
-        found["response_format"] = {"type": "json_schema", "json_schema": describe_schema(request.schema)}
+        arguments["response_format"] = {"type": "json_schema", "json_schema": describe_schema(request.schema)}
     elif request.schema is not None and request.form is Form.JSON:
-        found["response_format"] = {"type": "json_object"}
-    return found
+        arguments["response_format"] = {"type": "json_object"}
+    return arguments
 
 
 def functions(request: Request) -> list[dict[str, Any]]:
-    """Return the tools as function descriptions, strict where their schema allows."""
+    """Return the tools as function descriptions, marked as strict if strict mode supports their schema."""
     described: list[dict[str, Any]] = []
     for function in declare_tools(request.tools, "parameters"):
         if is_closed(function["parameters"]):
@@ -55,7 +57,7 @@ def read(answer: Fields, label: str) -> Response:
 
     Raises:
         TransientError: the server broke the answer off.
-        BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
+        BadAnswerError: ``answer`` contains no message, or a tool call with arguments that are no JSON object.
     """
     choices = answer.read_objects("choices")
     if not choices:
@@ -71,43 +73,57 @@ def read(answer: Fields, label: str) -> Response:
         return Response(refusal, counts, Finish.REFUSAL)
     text = message.read_content(label)
     finish = _FINISHES.get(reason, Finish.STOP)
-    called = message.read_objects("tool_calls") or message.read_objects("function_call")
-    if not called or finish is not Finish.STOP:
+    tool_calls = message.read_objects("tool_calls") or message.read_objects("function_call")
+    if not tool_calls or finish is not Finish.STOP:
         return Response(text, counts, finish)
-    functions = [call.read_object("function") or call for call in called]
+    functions = [call.read_object("function") or call for call in tool_calls]
     calls = tuple(function.read_call("arguments", label) for function in functions)
     return Response(text, counts, Finish.TOOL_CALL, calls)
 
 
 def read_usage(answer: Fields, sent: str, said: str) -> Usage:
-    """Return the counts in ``answer``; the two APIs of OpenAI call them by the words ``sent`` and ``said``."""
+    """Return the token counts in ``answer``.
+
+    Args:
+        sent: the API's word for input in the names of fields, "prompt" or "input".
+        said: the API's word for output in the names of fields, "completion" or "output".
+    """
     counts = answer.read_object("usage")
-    before = counts.read_object(f"{sent}_tokens_details")
-    after = counts.read_object(f"{said}_tokens_details")
+    input_details = counts.read_object(f"{sent}_tokens_details")
+    output_details = counts.read_object(f"{said}_tokens_details")
     return count_usage(
-        counts.read_count(f"{sent}_tokens"),
-        counts.read_count(f"{said}_tokens"),
-        before.read_count("cached_tokens"),
-        after.read_count("reasoning_tokens"),
-        before.read_count("cache_write_tokens"),
-        counts.read_count("total_tokens"),
+        sent=counts.read_count(f"{sent}_tokens"),
+        said=counts.read_count(f"{said}_tokens"),
+        cached=input_details.read_count("cached_tokens"),
+        reasoned=output_details.read_count("reasoning_tokens"),
+        written=input_details.read_count("cache_write_tokens"),
+        total=counts.read_count("total_tokens"),
     )
 
 
 def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
-    """Join successive messages with pictures: some models' templates take no two users in a row."""
+    """Yield the messages in the form of the API.
+
+    Successive messages with images are joined, because some models' templates refuse two user messages in a row.
+    """
     groups = groupby(messages, lambda message: (message.role, bool(message.images)))
     for (role, has_images), group in groups:
         if has_images:
-            yield {"role": role, "content": [part for message in group for part in _parts(message)]}
+            parts = [part for message in group for part in _parts(message)]
+            yield {"role": role, "content": parts}
         else:
-            yield from ({"role": role, "content": message.text} for message in group)
+            for message in group:
+                yield {"role": role, "content": message.text}
 
 
 def _parts(message: Message) -> Iterator[dict[str, Any]]:
     yield {"type": "text", "text": message.text}
-    yield from ({"type": "image_url", "image_url": _image(image)} for image in message.images)
+    for image in message.images:
+        yield {"type": "image_url", "image_url": _image(image)}
 
 
 def _image(image: Image) -> dict[str, str]:
-    return {"url": data_url(image)} | ({"detail": image.detail} if image.detail else {})
+    fields = {"url": data_url(image)}
+    if image.detail:
+        fields["detail"] = image.detail
+    return fields

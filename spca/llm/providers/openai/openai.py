@@ -1,6 +1,6 @@
 """``openai/MODEL`` through the official SDK, imported on first use.
 
-OpenAI itself, or any server that speaks its protocol (vLLM, llama.cpp, LM Studio, OpenRouter) at a base URL.
+The server is OpenAI's, or any server with the same protocol (vLLM, llama.cpp, LM Studio, OpenRouter) at a base URL.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _OPENAI_HOSTS: Final = (".openai.com", ".openai.azure.com")
 
 
 class OpenAIProvider(ModelServer):
-    """Chat completions, or the Responses API where ``target.info.api`` is "responses".
+    """OpenAI's protocols: the Responses API if ``target.info.api`` is "responses", else chat completions.
 
-    A server of one's own that lacks the Responses API is asked through chat completions from then on.
+    If a server other than OpenAI's lacks the Responses API, later requests use chat completions.
     """
 
     def __init__(self, target: Target) -> None:
@@ -35,19 +35,20 @@ class OpenAIProvider(ModelServer):
         self._at_openai = f".{host(self._base_url)}".endswith(_OPENAI_HOSTS)
 
     def _adapt(self, _request: Request, error: ProviderConfigError) -> str:
-        if not isinstance(error, UnknownApiError) or self._at_openai or not self._speaks_responses:
-            return ""
-        self._speaks_responses = False
-        return "asked through chat completions"
+        can_fall_back = self._speaks_responses and not self._at_openai
+        if can_fall_back and isinstance(error, UnknownApiError):
+            self._speaks_responses = False
+            return "asked through chat completions"
+        return ""
 
     def _send(self, request: Request) -> object:
         if self._speaks_responses:
-            asked = responses.arguments(request)
+            arguments = responses.arguments(request)
         else:
-            # The older name is the one that every other server knows; OpenAI's reasoning models refuse it.
+            # All other servers know the older name "max_tokens", which OpenAI's reasoning models refuse.
             limit = "max_completion_tokens" if self._at_openai else "max_tokens"
-            asked = chat.arguments(request, limit)
-        return self._resource().create(**asked, timeout=request.limits.timeout_s)
+            arguments = chat.arguments(request, limit)
+        return self._resource().create(**arguments, timeout=request.limits.timeout_s)
 
     def _read(self, answer: Fields, _request: Request) -> Response:
         read = responses.read if self._speaks_responses else chat.read
@@ -59,21 +60,20 @@ class OpenAIProvider(ModelServer):
     def _connect(self) -> Any:
         import openai
 
-        client = openai.OpenAI(
-            api_key=self._key,
-            base_url=self._base_url,
-            max_retries=0,
-            http_client=httpx2.Client(**self._client_settings(httpx2)),
-        )
+        http_client = httpx2.Client(**self._client_settings(httpx2))
+        client = openai.OpenAI(api_key=self._key, base_url=self._base_url, max_retries=0, http_client=http_client)
         if self._target.is_named or self._target.is_open:
-            # The SDK takes OpenAI's account and headers from the environment.
+            # Other servers must not get OpenAI's account and headers, which the SDK takes from the environment.
             client.organization = client.project = None
             client._custom_headers = {}
         return client
 
     def _load(self) -> object:
-        return self._sdk().models, self._resource()  # the SDK imports them when they are first looked at
+        return self._sdk().models, self._resource()  # the SDK imports both modules on first access
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:
-        models = self._sdk().models.list(timeout=timeout_s).data
-        return [Listed(str(model.id), read_day(getattr(model, "shutdown_date", None))) for model in models]
+        listed = []
+        for model in self._sdk().models.list(timeout=timeout_s).data:
+            shutdown = read_day(getattr(model, "shutdown_date", None))
+            listed.append(Listed(str(model.id), shutdown))
+        return listed

@@ -1,0 +1,71 @@
+"""Find phrases that a reader has to read twice: python scripts/wording.py
+
+Looks through the docstrings, comments and messages of the product and through the documentation. Prints each find
+with its plain form; the exit code is 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PLAIN = {
+    r"who(m)?ever": "name the person or the part",
+    r"(can|could|cannot|may|must)( not)? be had": "say what is available, or what fails",
+    r"had beforehand": "say when it is computed",
+    r"goes? before": "has priority over, comes first",
+    r"that which|those which": "the X that",
+    r"(is|are|was|were) none( of (its|the) form)?(?= ?[.,;:)])": "is invalid, is not a number",
+    r"what it makes": "name the result",
+    r"of what (is|was|has|the)": "put the subject first",
+    r"be it": "whether",
+    r"in the manner of": "like",
+    r"lest": "so that not",
+    r"whereof|whereupon|thereof|therein|thereby|hence|thus": "so, of it, in it",
+    r"leads? nowhere": "say what happens instead",
+}
+"""Regular expressions of whole words, each with advice."""
+SKIPPED = ("tests/", "examples/", "spca/reference/skills/", "spca/reference/writers/", "agent.py", "scripts/wording.py")
+"""Tests and recorded runs, and what is copied into runs word for word."""
+
+_PATTERNS = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), advice) for pattern, advice in PLAIN.items()]
+
+
+def tracked_files() -> Iterator[Path]:
+    listed = subprocess.run(["git", "ls-files", "*.py", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
+        if not name.startswith(SKIPPED) and (ROOT / name).is_file():
+            yield ROOT / name
+
+
+def passages(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the prose of a file with the number of its first line."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        yield from enumerate(text.splitlines(), start=1)
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            yield token.start[0], token.string
+
+
+def main() -> int:
+    status = 0
+    for path in tracked_files():
+        for line, prose in passages(path):
+            for pattern, advice in _PATTERNS:
+                for match in pattern.finditer(prose):
+                    number = line + prose.count("\n", 0, match.start())
+                    print(f"{path.relative_to(ROOT)}:{number}: \"{' '.join(match[0].split())}\": {advice}")
+                    status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
