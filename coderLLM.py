@@ -1,4 +1,4 @@
-"""CODE: a coder LLM writes the actions that a plan needs; they are merged by AST into the agent."""
+"""CODE: a coder LLM writes the actions that a plan needs, which are merged into the agent's syntax tree."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from spca.prompts import USUAL, Wording
 from spca.protocols import EventSink, RegressionCheck
 
 MAX_ROUNDS: Final = 5
-"""Repair calls after the first answer of one request for code."""
+"""Most repair calls after the first answer to a request for code."""
 
 
 Coded = CodePatch | CodeFailure | PlanObjection
-"""What comes of asking for code."""
+"""Result of a request for code."""
 
 
 class CoderLLM:
-    """Turns missing or failing actions into a patched agent.
+    """Writes missing actions and rewrites failing actions of the agent.
 
     Args:
         model: the coder model.
-        emit: told of every call.
-        client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
-        wording: of the prompts.
-        tally: told of every answer; once it is exhausted, nothing more is asked.
+        emit: receives an event for every call.
+        client_for: makes the client of a model; the client need not ask again, because the coder repairs bad answers.
+        wording: wording of the prompts.
+        tally: counts usable and unusable answers; when the tally is exhausted, the coder asks no more.
     """
 
     def __init__(
@@ -61,96 +61,104 @@ class CoderLLM:
         agent: AgentSource,
         check: RegressionCheck | None = None,
     ) -> Coded:
-        """Have the coder write ``actions``, or rewrite them if ``past_error_log`` tells how the plan failed.
+        """Ask the coder for the code of ``actions``, at most ``1 + MAX_ROUNDS`` times.
 
-        The coder may answer ``PLAN: reason`` instead, where it is the plan that is wrong. An unusable answer that
-        equals an earlier one ends the try: a model that repeats itself would do so again.
+        The coder may object to the plan instead, by the answer ``PLAN: reason``. An unusable answer that equals an
+        earlier one ends the search, because the model would repeat itself again.
 
         Args:
+            actions: names of the actions to write, or to rewrite if ``past_error_log`` reports a failure of the plan.
             pddl_schemas: schema of each action; its parameters fix the signature of the method.
             agent_state: what the agent knows, without the mission.
-            agent: the source to patch.
-            check: asked before a patch is kept; its words go back to the coder.
+            agent: the agent to patch.
+            check: regression check of each patch; its report goes back to the coder.
 
         Raises:
             ProviderConfigError: the model cannot be asked at all.
-            ProviderDownError: it does not answer.
+            ProviderDownError: the model does not answer.
             BudgetReached: a cap was reached.
         """
         mode = first_mode = CoderMode.SEMANTIC if past_error_log else CoderMode.FIRST
-        expected = {name: pddl_schemas[name].parameters for name in sorted(actions)}
+        parameters = {name: pddl_schemas[name].parameters for name in sorted(actions)}
         task = {
             "mode": mode.value,
-            "actions": list(expected),
+            "actions": list(parameters),
             "plan": plan_str,
-            "schemas": {name: pddl_schemas[name].text for name in expected},
+            "schemas": {name: pddl_schemas[name].text for name in parameters},
         }
-        opening, shown = self._opening(task, agent_state, past_error_log, agent)
-        messages = opening
+        question, shown = self._make_question(task, agent_state, past_error_log, agent)
+        messages = question
         error = ""
         has_merged = False
-        unusable = set[str]()
+        unusable_answers = set[str]()
         for attempt in range(1 + MAX_ROUNDS):
-            made = self._attempt(mode, messages, expected, agent)
-            if isinstance(made, PlanObjection):
-                return made
+            result = self._ask_once(mode, messages, parameters, agent)
+            if isinstance(result, PlanObjection):
+                return result
             regression = None
             source = ""
-            if isinstance(made, CodePatch):
+            if isinstance(result, CodePatch):
                 has_merged = True
-                regression = check(made.agent) if check else None
+                regression = check(result.agent) if check else None
                 if not regression:
-                    return made
-                names = library.find_involved(made.agent.text, (), regression, 0)
-                source = _sources(made.agent, names, regression, {*shown, *made.changed})
-            error = regression or str(made)
-            if isinstance(made, str) and self._client.has_answered:
+                    return result
+                names = library.find_involved(result.agent.text, (), regression, 0)
+                source = _sources(result.agent, names, regression, {*shown, *result.changed})
+            error = regression or str(result)
+            if isinstance(result, str) and self._client.has_answered:
                 answer = self._client.last_text or error
-                if answer in unusable or self._tally.is_exhausted:
+                if answer in unusable_answers or self._tally.is_exhausted:
                     return CodeFailure(error, 1 + attempt, has_merged)
-                unusable.add(answer)
-            if not self._client.last_text:  # nothing came that could be repaired: the question is asked again
+                unusable_answers.add(answer)
+            if not self._client.last_text:  # there is no answer to repair, so the question is asked again
                 mode = first_mode
-                messages = opening
+                messages = question
                 continue
             mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
             if mode is CoderMode.SYNTAX and attempt < MAX_ROUNDS:
                 self._emit("coder_syntax_repair", {"attempt": attempt + 1, "error": error[:500]})
             repair = self._render("coder_repair", task=task | {"mode": mode.value}, error=error, source=source)
-            messages = [*opening, Message("assistant", self._client.last_text), Message("user", repair)]
+            messages = [*question, Message("assistant", self._client.last_text), Message("user", repair)]
         return CodeFailure(error, 1 + MAX_ROUNDS, has_merged)
 
-    def _opening(
+    def _make_question(
         self, task: Mapping[str, Any], agent_state: Mapping[str, Any], error: str | None, agent: AgentSource
     ) -> tuple[list[Message], Collection[str]]:
-        """Return the question, and the methods whose source is in it."""
+        """Return the messages that open the conversation, and the names of the methods whose source they contain."""
         error = error or ""
-        told = {"task": task, "agent_state": agent_state, "error": error}
-        room = library.room_for_sources(self._render("coder_task", methods="", source="", **told))
+        fixed_parts = {"task": task, "agent_state": agent_state, "error": error}
+        room = library.room_for_sources(self._render("coder_task", methods="", source="", **fixed_parts))
         involved = library.find_involved(agent.text, task["actions"], error, room)
         source = _sources(agent, involved, error, ())
-        left = library.MAX_METHODS - max(0, len(source) - room)
-        methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved, room=left)
-        text = self._render("coder_task", methods=methods, source=source, **told)
+        excess = max(0, len(source) - room)  # in characters, taken from the room for the list of methods
+        methods_room = library.MAX_METHODS - excess
+        methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved, room=methods_room)
+        text = self._render("coder_task", methods=methods, source=source, **fixed_parts)
         return [Message("system", self._render("coder_system")), Message("user", text)], involved
 
-    def _attempt(
+    def _ask_once(
         self,
         mode: CoderMode,
         messages: list[Message],
-        expected: Mapping[str, tuple[str, ...]],
+        parameters: Mapping[str, tuple[str, ...]],
         agent: AgentSource,
     ) -> CodePatch | PlanObjection | str:
-        """Make one call; return a patch, what the coder says against the plan, or what was wrong with the answer."""
+        """Make one call; return the patch, the coder's objection to the plan, or the fault of the answer.
+
+        Tally and emit the call.
+
+        Args:
+            parameters: names of the parameters of each action to write.
+        """
         started = time.perf_counter()
         error = ""
-        words = ""
+        objection = ""
         patch = None
         try:
             answer = self._client.chat_completion(messages, phase="coder", mode=mode.value)
-            words = merge.objection(answer)
-            if not words:
-                merged = merge.merge(agent.text, merge.extract_code(answer), expected)
+            objection = merge.objection(answer)
+            if not objection:
+                merged = merge.merge(agent.text, merge.extract_code(answer), parameters)
                 patch = CodePatch(AgentSource(merged.text), merged.changed)
         except ProviderError as failure:
             require_repairable(failure, messages)
@@ -166,10 +174,10 @@ class CoderLLM:
             "mode": mode.value,
             "model": str(self._client.model),
             "seconds": round(time.perf_counter() - started, 4),
-            "actions": list(expected),
+            "actions": list(parameters),
             "changed": list(patch.changed) if patch else [],
             **self._client.last_call(),
-            "objection": words,
+            "objection": objection,
             "ok": not error,
             "error": error[:500],
         }
@@ -177,14 +185,18 @@ class CoderLLM:
             event["began"] = beginning(answer_text, QUOTED)
         self._emit("coder_call", event)
 
-        if words:
+        if objection:
             self._emit("counter_inc", {"name": "plan_objections"})
-            return PlanObjection(words)
+            return PlanObjection(objection)
         return patch or error
 
 
 def _sources(agent: AgentSource, names: Collection[str], error: str, known: Collection[str]) -> str:
-    """Return sources of methods, and the places of others that the error points into, without what is known."""
-    whole = [name for name in names if name not in known]
+    """Return the sources of the methods ``names``, then excerpts of other methods that the error names.
+
+    Methods in ``known``, whose source the coder knows already, are left out.
+    """
+    new_names = [name for name in names if name not in known]
+    sources = library.sources(agent.text, new_names)
     excerpts = library.excerpts(agent.text, error, {*names, *known})
-    return "\n\n".join(filter(None, (library.sources(agent.text, whole), excerpts)))
+    return "\n\n".join(filter(None, (sources, excerpts)))

@@ -1,4 +1,4 @@
-"""One client for every model: routes a call by the prefix of the model's name and checks what comes back.
+"""One client for every model: routes a call by the prefix of the model's name, and checks the answer.
 
 >>> client = ChatGPTClient(ModelRef.parse("reference/planner"), PDDLResp)   # doctest: +SKIP
 >>> client.chat_completion([{"role": "user", "content": "..."}])   # doctest: +SKIP
@@ -26,23 +26,23 @@ _LOG: Final = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
 MAX_REASKS: Final = 2
-"""Times a model is asked again, with what was wrong, after an answer that is not of the form asked for."""
+"""How often a model is asked again after an answer of a wrong form; each time, the model is told the fault."""
 
 
 class ChatGPTClient(Generic[Answer]):
-    """A model and the form its answers must have.
+    """Asks one model for answers of one form.
 
     Args:
         model: such as ``openai/gpt-6.1-sol@high`` or ``reference/coder``.
-        schema: a Pydantic class for structured answers, None for free text: :class:`ChatGPTClient` of ``str``.
-        provider: used instead of the one that the prefix names.
-        desk: what the calls pass through: catalogue, ledger, transcripts, budget, retries; by default one of its own,
-            in memory.
-        limits: of each answer.
-        reasks: how often an answer that is not of the form is asked for again with what was wrong.
+        schema: Pydantic class of structured answers; None for free text, with :class:`ChatGPTClient` of ``str``.
+        provider: provider to use instead of the provider of the model's prefix.
+        desk: passes the calls on, with catalogue, ledger, transcripts, budget and retries; by default a new desk that
+            keeps its records in memory.
+        limits: limits of each answer.
+        reasks: how often the model is asked again after an answer of a wrong form.
 
     Attributes:
-        last_text: the last answer as it can be quoted to the model, "" when none came or it is blank.
+        last_text: the last answer, shortened for quoting to the model; "" without an answer or if the answer is blank.
     """
 
     def __init__(
@@ -67,27 +67,28 @@ class ChatGPTClient(Generic[Answer]):
     def chat_completion(
         self, messages: Sequence[Message | Mapping[str, str]], *, phase: str = "", mode: str = ""
     ) -> Answer:
-        """Ask the model.
+        """Ask the model, and return its answer.
 
         Args:
             messages: :class:`Message` values or ``{"role": ..., "content": ...}`` mappings.
-            phase: who asks, for the ledger.
-            mode: why.
+            phase: role that asks, such as "planner", for the ledger.
+            mode: purpose of the call, for the ledger.
 
         Raises:
-            BadAnswerError: the answer is not of the form asked for, nor after all re-asks; the text says where.
+            BadAnswerError: the answer has a wrong form, even after all re-asks; the message names the fault.
             BudgetReached: a cap was reached.
             ProviderDownError: no answer came after all retries.
             ProviderConfigError: the model cannot be asked.
             ProviderError: the provider failed in another way.
         """
-        request = Request(self.model.name, tuple(map(_make_message, messages)), self._schema, limits=self._limits)
-        asked = request
-        again = 0
+        conversation = tuple(map(_make_message, messages))
+        first_request = Request(self.model.name, conversation, self._schema, limits=self._limits)
+        request = first_request
+        reasks = 0
         while True:
             self.last_text = ""
             self._last = None
-            answered = self._last = self._desk.ask(self._provider, self.model, asked, phase=phase, mode=mode)
+            answered = self._last = self._desk.ask(self._provider, self.model, request, phase=phase, mode=mode)
             try:
                 response = answered.answer.get()
                 response = replace(response, text=plain(response.text))
@@ -95,36 +96,41 @@ class ChatGPTClient(Generic[Answer]):
                 value = self._read(response)
             except BadAnswerError as error:
                 self._desk.reject(answered)
-                if again >= self._reasks:
+                if reasks >= self._reasks:
                     raise
-                again += 1
+                reasks += 1
                 _LOG.info("%s is asked again: %s", self.model, error)
-                asked = replace(request, messages=(*request.messages, *_reask(self.last_text, str(error))))
+                request = replace(first_request, messages=(*conversation, *_reask(self.last_text, str(error))))
                 continue
             self._desk.accept(answered)
             return value
 
     @property
     def has_answered(self) -> bool:
-        """Whether the last call brought an answer, be it an unreadable one."""
+        """Whether the last call got an answer, readable or not."""
         return self._last is not None
 
     def last_call(self) -> dict[str, Any]:
-        """What the last call took, as fields of an event: tokens, cost (USD, None: unknown), requests, source, file."""
+        """Return fields for an event about the last call: tokens, cost, requests, source and transcript file.
+
+        The cost is in USD, None if the cost of a request is unknown.
+        """
         last = self._last
         response = last.answer.response if last else None
         usage = response.usage if response else Usage()
-        sent = last.records if last else ()
-        costs = [record.cost for record in sent]
+        records = last.records if last else ()
+        known_costs = [record.cost for record in records if record.cost is not None]
+        has_unknown_cost = len(known_costs) < len(records)
         return {
             **asdict(usage),
-            "cost": None if None in costs else float(sum(value for value in costs if value is not None)),
-            "requests": len(sent),
+            "cost": None if has_unknown_cost else float(sum(known_costs)),
+            "requests": len(records),
             "source": last.source if last else "",
             "transcript": last.transcript if last else "",
         }
 
     def _read(self, response: Response) -> Answer:
+        """Return the text or the object in a complete answer; raise BadAnswerError for any other answer."""
         if self._schema is None:
             check_complete(response)
             return cast(Answer, response.text)
@@ -132,10 +138,13 @@ class ChatGPTClient(Generic[Answer]):
 
 
 def require_repairable(error: ProviderError, messages: Sequence[Message]) -> None:
-    """Raise the error unless a further question may mend it: it may where a repair is too long for the model.
+    """Raise the error if asking again is useless, because the model cannot be asked or does not answer.
+
+    If a repair request is too long for the model, asking is not useless: the question alone is shorter.
 
     Args:
-        messages: what was asked; the question alone, or with an answer and what was wrong with it.
+        messages: the messages of the failed call, at least two: the question, in a repair request followed by an
+            answer and its fault.
     """
     is_repair = messages[-2].role == "assistant"
     if isinstance(error, PromptTooLongError) and is_repair:
@@ -145,9 +154,14 @@ def require_repairable(error: ProviderError, messages: Sequence[Message]) -> Non
 
 
 def _reask(text: str, error: str) -> tuple[Message, ...]:
-    """What is added to a conversation after a bad answer; nothing when none came that could be quoted."""
-    again = Message("user", render("reask", error=error))
-    return (Message("assistant", text), again) if text else (again,)
+    """Return the messages that a re-ask adds to the question: the bad answer, unless it is blank, and its fault.
+
+    Args:
+        text: the bad answer, "" if it cannot be quoted.
+        error: the fault of the answer.
+    """
+    fault = Message("user", render("reask", error=error))
+    return (Message("assistant", text), fault) if text else (fault,)
 
 
 def _make_message(message: Message | Mapping[str, str]) -> Message:

@@ -39,23 +39,24 @@ if TYPE_CHECKING:  # commands that ask no model need not wait for their imports
     from spca.plan.solver import Solver
 
 MAX_SEMANTIC_RETRY: Final = 5
-"""Times the code of one plan is rewritten and tried again."""
+"""How often the code of one plan is rewritten and executed again."""
 MAX_SPA_ROUNDS: Final = 5
-"""Sense-plan-code-act rounds per level, those in which the planner had no plan left out."""
+"""Most sense-plan-code-act rounds per level; rounds without a plan do not count."""
 
 
 class Loop:
-    """Sense, plan, code, act: until a level is solved or its rounds are used up.
+    """Plays levels: senses, plans, codes and acts until a level is solved or its rounds are used up.
 
     Args:
-        emit: told of rounds, simulations and their durations.
-        progress: told of the present round and phase.
-        keep_copy: given the source that is about to be executed.
+        check: the regression check on rewritten methods.
+        emit: receives an event for each round and each simulation.
+        progress: called with the number of the round and the name of the phase when a phase begins.
+        keep_copy: called with the agent's source before the source is executed.
         writers: stored problem writers, tried before the planner is asked; None for none.
-        tally: told of answers by planner and coder; it says when a level has asked often enough.
+        tally: counts usable and unusable answers, and decides when a level stops to ask its models.
 
     Attributes:
-        compiled: round 0, and the tally of the writers.
+        compiled: plays round 0, and keeps the tally of the writers.
     """
 
     def __init__(
@@ -79,22 +80,24 @@ class Loop:
     def run_level(
         self, world: World, info: LevelInfo, known: AgentSource, trusted: TrustedPDDL | None = None
     ) -> LevelResult:
-        """Solve a level with at most :data:`MAX_SPA_ROUNDS` rounds; ``known`` is the library so far.
+        """Play a level: round 0 with the stored writers, then rounds with the planner; return the result.
 
-        The stored writers are tried first, in round 0.
+        Args:
+            known: the agent before the level.
+            trusted: PDDL of the last success in the level's category.
         """
         level = LevelContext(world, info, known, trusted)
         rounds: list[Round] = []
         self._tally.begin_level()
         try:
-            for each in self._play_rounds(level):
-                rounds.append(each)  # what was played before an error counts
+            for played in self._play_rounds(level):
+                rounds.append(played)  # one by one, so that an error does not lose the rounds before it
         except (WorldError, RestoreError) as error:
             rounds.append(Round(None, (), str(error), is_broken=True))
         return LevelResult.from_rounds(rounds, known, self._tally.barren_roles())
 
     def _play_rounds(self, level: LevelContext) -> Iterator[Round]:
-        """Yield round 0, then rounds until one solves the level or no more are worth their calls."""
+        """Yield round 0, then more rounds until the level is solved or asking further is not worth the calls."""
         latest = self.compiled.round(level)
         yield latest
 
@@ -102,7 +105,9 @@ class Loop:
         agent = latest.choose_kept_library(level.known)
         failed: list[FailedPlan] = []
         number = 0
-        while not latest.solved and len(failed) < MAX_SPA_ROUNDS and not self._tally.is_exhausted:
+        while not latest.solved:
+            if len(failed) >= MAX_SPA_ROUNDS or self._tally.is_exhausted:
+                return
             number += 1
             latest = self.run_round(level, number, agent, failed)
             yield latest
@@ -114,7 +119,13 @@ class Loop:
                 return
 
     def run_round(self, level: LevelContext, number: int, agent: AgentSource, failed: Sequence[FailedPlan]) -> Round:
-        """Sense and plan once, then code and act until the plan succeeds or its retries are used up."""
+        """Sense and plan once, then code and act until the plan succeeds or its retries are used up.
+
+        Args:
+            number: number of the round, from 1.
+            agent: the agent before the round.
+            failed: failed plans of earlier rounds, oldest first.
+        """
         self._emit("counter_inc", {"name": "spca_rounds"})
         start = level.world.checkpoint()
         snapshot = level.world.sense()
@@ -127,11 +138,14 @@ class Loop:
         if isinstance(plan, PlanFailure):
             return Round(None, (), plan.reason, failure=plan)
 
-        tries = level.find_earlier_attempt(plan, start)
-        latest = self._code_and_act(level, number, plan, snapshot, start, agent, tries)
-        if tries and tries[-1].outcome.status not in (Status.GOAL_NOT_REACHED, Status.SUCCESS):
-            level.world.restore(start)
-        return latest
+        attempts = level.find_earlier_attempt(plan, start)
+        played = self._code_and_act(level, number, plan, snapshot, start, agent, attempts)
+        if attempts:
+            # After a plan that was executed to its end, the next round begins where the plan ended.
+            is_carried_out = attempts[-1].outcome.status in (Status.GOAL_NOT_REACHED, Status.SUCCESS)
+            if not is_carried_out:
+                level.world.restore(start)
+        return played
 
     def _code_and_act(
         self,
@@ -141,56 +155,65 @@ class Loop:
         snapshot: Snapshot,
         start: Checkpoint,
         agent: AgentSource,
-        tries: list[Attempt],
+        attempts: list[Attempt],
     ) -> Round:
-        """Write what the plan lacks and carry it out; rewrite it at most :data:`MAX_SEMANTIC_RETRY` times.
+        """Let the coder write the code of a plan, and execute the plan; repeat both with the report on the failure.
+
+        The code is rewritten at most :data:`MAX_SEMANTIC_RETRY` times.
 
         Args:
-            tries: of the same plan from the same state, so far; those of this round are added.
+            start: state of the world before the plan.
+            agent: the agent before the plan.
+            attempts: attempts at the same plan from the same state in round 0; the attempts of this round are appended.
         """
-        earlier = len(tries)
+        earlier = len(attempts)
         reason = ""
-        refused = ""  # why the latest code was not merged
+        refusal = ""  # why the latest code was not merged
         objection = ""
         failure: CodeFailure | None = None
 
         for attempt in range(1 + earlier, 2 + MAX_SEMANTIC_RETRY):
-            agent = tries[-1].agent if tries else agent
-            report = tries[-1].report if tries else ""
-            error = "\n".join(filter(None, (report, refused)))
+            agent = attempts[-1].agent if attempts else agent
+            report = attempts[-1].report if attempts else ""
+            error = "\n".join(filter(None, (report, refusal)))
             patch = self._execution.implement(number, level, plan, snapshot, agent, error or None)
 
             if isinstance(patch, CodeFailure):
                 failure = patch
-                reason = refused = patch.reason
-                if len(tries) == earlier and not patch.has_merged:
-                    break  # the model has written nothing that could be executed: another plan may suit it better
+                reason = refusal = patch.reason
+                is_first_code = len(attempts) == earlier
+                if is_first_code and not patch.has_merged:
+                    break  # the coder cannot write executable code for this plan, but perhaps for another plan
                 continue
             failure = None
 
-            objection = patch.words if isinstance(patch, PlanObjection) else ""
-            if isinstance(patch, PlanObjection) or any(patch.agent == tried.agent for tried in tries):
-                break  # it is the plan that must change: the same code from the same state ends the same way
+            if isinstance(patch, PlanObjection):
+                objection = patch.words
+                break
+            objection = ""
+            is_repeated = any(patch.agent == tried.agent for tried in attempts)
+            if is_repeated:
+                break  # the same code from the same state fails in the same way, so only another plan can help
 
-            if tries:
+            if attempts:
                 level.world.restore(start)
             outcome = self._execution.act(number, level.world, plan, patch.agent)
-            refused = ""
-            tries.append(Attempt(number, attempt, start, plan, patch.agent, outcome))
-            reason = tries[-1].reason
+            refusal = ""
+            attempts.append(Attempt(number, attempt, start, plan, patch.agent, outcome))
+            reason = attempts[-1].reason
             if outcome.solved:
                 break
 
-        return Round(plan, tuple(tries), reason, objection, snapshot, failure=failure)
+        return Round(plan, tuple(attempts), reason, objection, snapshot, failure=failure)
 
 
 def make_planner(asking: Asking, solver: Solver, compiles: bool) -> PlannerLLM:
-    """Return the planner; ``compiles``: whether problem writers are asked for."""
+    """Return the planner; ``compiles`` says whether the planner is asked for problem writers."""
     from llmclient import ChatGPTClient
     from plannerLLM import PDDLOnly, PDDLResp, PlannerLLM
 
     models = asking.models
-    ask = partial(
+    client_for = partial(
         ChatGPTClient,
         schema=PDDLResp if compiles else PDDLOnly,
         reasks=0,
@@ -202,7 +225,7 @@ def make_planner(asking: Asking, solver: Solver, compiles: bool) -> PlannerLLM:
         models.planner_small,
         solver,
         asking.emit,
-        ask,
+        client_for,
         compiles=compiles,
         wording=asking.wording,
         tally=asking.tally,
@@ -210,14 +233,16 @@ def make_planner(asking: Asking, solver: Solver, compiles: bool) -> PlannerLLM:
 
 
 def make_loop(asking: Asking, parts: LoopParts) -> Loop:
-    """Return the loop, with the planner and the coder that it asks."""
+    """Return the loop with a new planner and a new coder."""
     from coderLLM import CoderLLM
     from llmclient import ChatGPTClient
 
-    ask = partial(ChatGPTClient, reasks=0, desk=asking.desk, limits=asking.models.limits)
+    client_for = partial(ChatGPTClient, reasks=0, desk=asking.desk, limits=asking.models.limits)
+    planner = make_planner(asking, parts.solver, parts.compiles)
+    coder = CoderLLM(asking.models.coder, asking.emit, client_for, wording=asking.wording, tally=asking.tally)
     return Loop(
-        make_planner(asking, parts.solver, parts.compiles),
-        CoderLLM(asking.models.coder, asking.emit, ask, wording=asking.wording, tally=asking.tally),
+        planner,
+        coder,
         parts.regression,
         asking.emit,
         parts.progress,
@@ -228,7 +253,7 @@ def make_loop(asking: Asking, parts: LoopParts) -> Loop:
 
 
 def load_phases() -> Phases:
-    """Import the phases and return them, for a command that plays levels."""
+    """Import the phases and return them; called only by commands that play levels."""
     from metrics_logger import MetricsLogger, register_signal_handlers
     from minigridenv import MiniGridEnv, check_ids, list_known_ids
 
@@ -244,11 +269,11 @@ def load_phases() -> Phases:
 
 
 def main(argv: Sequence[str] | None = None, programs: Mapping[str, str] = MappingProxyType({})) -> int:
-    """Run the program; return the exit code.
+    """Run the program and return the exit code.
 
     Args:
-        argv: arguments; None takes those of the process.
-        programs: what other programs do, by the word that calls them, which the caller looks for first.
+        argv: arguments of the command line; None for those of the process.
+        programs: command -> description of a further program, for ``--help``; the caller runs these programs itself.
     """
     return run_program(argv, ApplicationFunction("main", "load_phases"), programs)
 

@@ -1,4 +1,4 @@
-"""PLAN: a planner LLM writes PDDL, a classical planner solves it, an independent validator checks the plan."""
+"""PLAN: a planner LLM writes PDDL, a classical planner finds a plan for the PDDL, a validator checks the plan."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from spca.sense.object_names import words_told
 from spca.writers import checking
 
 MAX_RETRIES: Final = 8
-"""Repair calls after the first answer, each fed with the exact message of what was wrong."""
+"""Most repair calls after the first answer; each call tells the model the fault of the answer before."""
 
 
 class PDDLOnly(BaseModel):
@@ -50,9 +50,9 @@ class PDDLOnly(BaseModel):
 
 
 class PDDLResp(PDDLOnly):
-    """The form of a planner's answer: domain, problem and, where it is not empty, a writer of such problems.
+    """The form of a planner's answer with compiled planning: domain, problem and, optionally, a problem writer.
 
-    What is not a text counts as empty: no plan is lost to a writer.
+    A writer that is no text counts as empty, so that no plan is lost because of a faulty writer.
     """
 
     writer_name: str = ""
@@ -60,45 +60,53 @@ class PDDLResp(PDDLOnly):
 
     @field_validator("writer_name", "writer", mode="before")
     @classmethod
-    def _text(cls, value: object) -> str:
+    def _text_or_empty(cls, value: object) -> str:
         return value if isinstance(value, str) else ""
 
 
 Client = ChatGPTClient[PDDLResp] | ChatGPTClient[PDDLOnly]
-"""Asks a model for either form."""
+"""A client for answers with or without a problem writer."""
 
 
-class _Draft:
-    """The problem writer that came with the answers to one question: a repair that leaves it out keeps it."""
+class _LatestWriter:
+    """The latest problem writer among the answers to one question; answers without a writer do not remove it."""
 
     def __init__(self) -> None:
-        self._name = self._source = ""
+        self._name = ""
+        self._source = ""
 
     def read(self, answer: PDDLOnly) -> None:
+        """Take the problem writer from an answer, if the answer has one."""
         if isinstance(answer, PDDLResp) and answer.writer.strip():
             self._name = answer.writer_name.strip() or "writer"
             self._source = merge.extract_code(answer.writer)
 
     def make_draft(self, domain: str) -> ProblemWriter | None:
+        """Return the writer as a draft for ``domain``; None if no answer had a writer."""
         return checking.draft(self._name, self._source, domain)
 
 
 @dataclass(frozen=True, slots=True)
-class _PlanRequest:
-    """What an answer is read with: why it was asked for, the domain that null stands for, what plans have to fit.
+class _AnswerContext:
+    """What is needed to turn an answer into a plan.
 
-    The last answer has no ``check``: no plan is lost to what may be right.
+    Attributes:
+        mode: where the plan comes from.
+        trusted_domain: the domain that an answer with the domain null keeps; None without a trusted domain.
+        check: check of the plan's arguments; None for the last answer, since a plan that may be right is better than
+            no plan.
+        writer: the latest problem writer.
     """
 
     mode: PlannerMode
-    kept: str | None
+    trusted_domain: str | None
     check: PlanCheck | None
-    draft: _Draft
+    writer: _LatestWriter
 
 
 @dataclass(frozen=True, slots=True)
 class _RefusedPlan:
-    """What speaks against a valid plan: the model works, and may be right."""
+    """The faults of a valid plan that :class:`PlanCheck` refuses; the answer still counts as usable."""
 
     faults: str
 
@@ -107,7 +115,7 @@ class _RefusedPlan:
 
 
 class SolverStage(Protocol):
-    """What the planner needs of :class:`spca.plan.solver.Solver`."""
+    """The part of :class:`spca.plan.solver.Solver` that the planner calls."""
 
     def solve(self, domain: str, problem: str) -> SolveResult: ...
 
@@ -118,12 +126,12 @@ class PlannerLLM:
     Args:
         large: model for fresh plans, replanning and syntax repair.
         small: model for adapting PDDL that is already trusted.
-        solver: parses, solves and validates.
-        emit: told of every call.
-        client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
-        compiles: whether an answer may carry a problem writer.
-        wording: of the prompts.
-        tally: told of every answer; once it is exhausted, nothing more is asked.
+        solver: parses PDDL, finds plans and validates plans.
+        emit: receives an event for every call.
+        client_for: makes the client of a model; the client need not ask again, because the planner repairs bad answers.
+        compiles: whether an answer may contain a problem writer.
+        wording: wording of the prompts.
+        tally: counts usable and unusable answers; when the tally is exhausted, the planner asks no more.
     """
 
     def __init__(
@@ -140,7 +148,7 @@ class PlannerLLM:
     ) -> None:
         models = dict.fromkeys(PlannerMode, large) | {PlannerMode.REUSE: small}
         clients = {model: client_for(model) for model in {large, small}}
-        self._clients: Mapping[PlannerMode, Client] = {m: clients[models[m]] for m in PlannerMode}
+        self._clients: Mapping[PlannerMode, Client] = {mode: clients[model] for mode, model in models.items()}
         self._solver = solver
         self._emit = emit
         self._compiles = compiles
@@ -149,7 +157,7 @@ class PlannerLLM:
 
     @property
     def has_given_up(self) -> bool:
-        """Whether so many answers in a row were unusable that another round would be asked in vain."""
+        """Whether all answers of a whole round were unusable, so that another round is useless."""
         return self._tally.unusable_in_a_row("planner") > MAX_RETRIES
 
     def plan(
@@ -165,54 +173,56 @@ class PlannerLLM:
     ) -> Plan | PlanFailure:
         """Ask for PDDL until it yields a valid plan, at most ``1 + MAX_RETRIES`` times.
 
-        An unusable answer that equals an earlier one ends the try: a model that repeats itself would do so again.
+        An unusable answer that equals an earlier one ends the search, because the model would repeat itself again.
 
         Args:
             actions: signatures and docstrings of the agent's high-level actions.
-            agent: whose methods a plan has to fit; None for one without any.
+            agent: agent whose methods the plan calls; None for an agent without methods.
             trusted: PDDL of the last success in this category, to be adapted.
-            failed: plans of this level that did not solve it, oldest first; they call for a new abstraction.
-            writers: what the model is told of the stored problem writers, none of which has helped here.
+            failed: failed plans of this level, oldest first; after a failure the model is to use a new abstraction.
+            writers: information for the model about the stored problem writers that did not solve this level.
 
         Raises:
             ProviderConfigError: the model cannot be asked at all.
-            ProviderDownError: it does not answer.
+            ProviderDownError: the model does not answer.
             BudgetReached: a cap was reached.
         """
-        first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
-        shown = library.fit_trusted_pddl(trusted) if trusted and not failed else None
-        told = None if self._wording.bare else words_told(snapshot, level)
-        check = PlanCheck(agent, told, self._wording.renaming)
-        asked = _PlanRequest(first_mode, (shown or {}).get("domain"), check, _Draft())
-        opening = self._opening(snapshot, level, actions, shown, failed, writers)
-        messages = opening
+        shown_pddl = library.fit_trusted_pddl(trusted) if trusted and not failed else None
+        trusted_domain = shown_pddl.get("domain") if shown_pddl else None
+        known_words = None if self._wording.bare else words_told(snapshot, level)
+        check = PlanCheck(agent, known_words, self._wording.renaming)
+        first_mode = _choose_mode(trusted, failed)
+        context = _AnswerContext(first_mode, trusted_domain, check, _LatestWriter())
+        question = self._make_question(snapshot, level, actions, shown_pddl, failed, writers)
+        messages = question
         mode = first_mode
         error = ""
-        unusable = set[str]()
+        unusable_answers = set[str]()
         for calls in range(1, 2 + MAX_RETRIES):
             client = self._clients[mode]
             is_last = calls == 1 + MAX_RETRIES
-            result = self._attempt(client, mode, messages, replace(asked, check=None) if is_last else asked)
+            result = self._ask_once(client, mode, messages, replace(context, check=None) if is_last else context)
             if isinstance(result, Plan):
                 return result
             error = str(result)
-            if client.has_answered and not isinstance(result, _RefusedPlan):
+            is_unusable = client.has_answered and not isinstance(result, _RefusedPlan)
+            if is_unusable:
                 answer = client.last_text or error
-                if answer in unusable or self._tally.is_exhausted:
+                if answer in unusable_answers or self._tally.is_exhausted:
                     return PlanFailure(error, calls)
-                unusable.add(answer)
-            if not client.last_text:  # nothing came that could be repaired: the question is asked again
+                unusable_answers.add(answer)
+            if not client.last_text:  # there is no answer to repair, so the question is asked again
                 mode = first_mode
-                messages = opening
+                messages = question
                 continue
             mode = PlannerMode.SYNTAX
             repair = self._wording.render(
                 "planner_repair", feedback=feedback.pddl_error(error), compiles=self._compiles
             )
-            messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
+            messages = [*question, Message("assistant", client.last_text), Message("user", repair)]
         return PlanFailure(error, 1 + MAX_RETRIES)
 
-    def _opening(
+    def _make_question(
         self,
         snapshot: Snapshot,
         level: LevelInfo,
@@ -221,6 +231,7 @@ class PlannerLLM:
         failed: Sequence[FailedPlan],
         writers: Mapping[str, Any] | None,
     ) -> list[Message]:
+        """Return the system message and the user message that open the conversation."""
         task = self._wording.render(
             "planner_task",
             snapshot=planner_state(snapshot),
@@ -234,28 +245,28 @@ class PlannerLLM:
         system = self._wording.render("planner_system", reserved=", ".join(PRIMITIVE_METHODS), compiles=self._compiles)
         return [Message("system", system), Message("user", task)]
 
-    def _attempt(
-        self, client: Client, mode: PlannerMode, messages: list[Message], asked: _PlanRequest
+    def _ask_once(
+        self, client: Client, mode: PlannerMode, messages: list[Message], context: _AnswerContext
     ) -> Plan | _RefusedPlan | str:
-        """Make one call; return a plan, or what was wrong with the answer."""
+        """Make one call; return the plan, a refused plan, or the fault of the answer. Tally and emit the call."""
         started = time.perf_counter()
         error = ""
-        solved_in = 0.0
-        keeps = False
+        solve_seconds = 0.0
+        keeps_domain = False
         outcome: Plan | _RefusedPlan | str = ""
         try:
             answer = client.chat_completion(messages, phase="planner", mode=mode.value)
         except ProviderError as failure:
             require_repairable(failure, messages)
             error = str(failure)
-        seconds = time.perf_counter() - started
+        call_seconds = time.perf_counter() - started
 
         if not error:
-            keeps = answer.domain is None
-            asked.draft.read(answer)
-            domain = asked.kept if answer.domain is None else answer.domain
-            outcome = self._solve(domain, answer.problem, asked)
-            solved_in = time.perf_counter() - started - seconds
+            keeps_domain = answer.domain is None
+            context.writer.read(answer)
+            domain = context.trusted_domain if answer.domain is None else answer.domain
+            outcome = self._solve(domain, answer.problem, context)
+            solve_seconds = time.perf_counter() - started - call_seconds
             error = "" if isinstance(outcome, Plan) else str(outcome)
 
         is_usable = isinstance(outcome, Plan | _RefusedPlan)
@@ -265,10 +276,10 @@ class PlannerLLM:
         event: dict[str, Any] = {
             "mode": mode.value,
             "model": str(client.model),
-            "seconds": round(seconds, 4),
-            "solve_s": round(solved_in, 4),
+            "seconds": round(call_seconds, 4),
+            "solve_s": round(solve_seconds, 4),
             **client.last_call(),
-            "kept_domain": keeps,
+            "kept_domain": keeps_domain,
             "ok": not error,
             "error": error[:500],
         }
@@ -277,15 +288,23 @@ class PlannerLLM:
         self._emit("planner_call", event)
         return outcome or error
 
-    def _solve(self, domain: str | None, problem: str, asked: _PlanRequest) -> Plan | _RefusedPlan | str:
+    def _solve(self, domain: str | None, problem: str, context: _AnswerContext) -> Plan | _RefusedPlan | str:
+        """Return the plan for the PDDL, a plan that the check refuses, or the fault of the PDDL."""
         if domain is None:
             return 'the domain is null, but there is no <trusted_pddl> with one to keep: write the whole "domain"'
-        plan = pddl.plan_of(self._solver.solve, domain, problem, asked.mode)
+        plan = pddl.plan_of(self._solver.solve, domain, problem, context.mode)
         if isinstance(plan, str):
             return plan
-        if asked.check:
+        if context.check:
             schemas = {schema.name: schema for schema in plan.schemas}
-            written = pddl.NameMap.from_pddl(domain, problem).objects
-            if faults := asked.check.faults(plan.steps, schemas, written):
+            spellings = pddl.NameMap.from_pddl(domain, problem).objects
+            if faults := context.check.faults(plan.steps, schemas, spellings):
                 return _RefusedPlan(faults)
-        return replace(plan, draft=asked.draft.make_draft(domain))
+        return replace(plan, draft=context.writer.make_draft(domain))
+
+
+def _choose_mode(trusted: TrustedPDDL | None, failed: Sequence[FailedPlan]) -> PlannerMode:
+    """Return how the first answer is asked for: replan after a failure, else reuse trusted PDDL, else plan afresh."""
+    if failed:
+        return PlannerMode.REPLAN
+    return PlannerMode.REUSE if trusted else PlannerMode.FRESH

@@ -166,7 +166,7 @@ class CustomMiniGridEnv(MiniGridEnv):
         return grid, codes != CODES[Look("unseen")]
 
     def render(self) -> Image | None:
-        """Return an image of the known part of the grid; if there is no ``render_mode``, return None."""
+        """Return an image of the known part of the grid; return None if ``render_mode`` is None."""
         return None if self.render_mode is None else self.get_full_render(False, self.tile_size)
 
     def get_full_render(self, highlight: bool, tile_size: int) -> Image:  # noqa: ARG002 - MiniGrid's signature
@@ -240,7 +240,7 @@ class CustomMiniGridEnv(MiniGridEnv):
 
 
 def _mission(text: str) -> str:
-    """Return the mission text unchanged; a lambda in its place could not be sent to other processes."""
+    """Return the mission text unchanged; a lambda could not be pickled, so a named function is needed."""
     return text
 
 

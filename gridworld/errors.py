@@ -6,7 +6,7 @@
     ├── TaskError          a task specification or file that cannot be used (also a ValueError)
     ├── ActionError        an action that does not exist (also a ValueError)
     ├── BackendError       a call at the wrong time, such as step before reset or after the end (also a RuntimeError)
-    ├── SearchLimitError   the exact search reached its limit before it could decide
+    ├── SearchLimitError   the exact search reached its limit and is undecided
     ├── GenerationError    no task with the requested properties could be generated
     ├── ModelError         a model that does not exist, lacks a part, or does not answer
     │   └── ModelUnavailableError   a model gives no more answers: its server is gone, or its credit is spent
@@ -61,7 +61,7 @@ class BackendError(GridworldError, RuntimeError):
 
 
 class SearchLimitError(GridworldError):
-    """An exact search that reached its limit before it could decide.
+    """An exact search that reached its limit and is undecided.
 
     Attributes:
         bound: a proven lower bound: every solution, if a solution exists, takes at least this number of steps.

@@ -66,8 +66,8 @@ def name_of(where: str | os.PathLike[str]) -> str:
 def task_files(where: str | os.PathLike[str]) -> list[Path]:
     """Return the task files of a benchmark, folder or file, sorted.
 
-    A folder has its ``*.json`` files. If it has no ``*.json`` file, the files of its folders ``tier1``, ``tier2``, ...
-    are returned.
+    The task files of a folder are its ``*.json`` files. If a folder has no ``*.json`` file, its task files are the
+    ``*.json`` files of its folders ``tier1``, ``tier2``, ...
 
     Raises:
         TaskError: the path does not exist or holds no task file.

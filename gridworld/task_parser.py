@@ -30,7 +30,7 @@ class TaskParser:
         """Return the environment of a task, in its initial state.
 
         Args:
-            spec: the task; it must not be changed after the call.
+            spec: the task, which the caller must not change afterwards.
             seed: the seed of the reset; None takes the seed of the task.
 
         Raises:

@@ -69,6 +69,7 @@ class Knobs:
             raise GenerationError(f"seed {seed} and index {index} must be 0 or more")
         least = MIN_HOPS[self.shape] if self.shape else 1
         number_of_choices = MAX_HOPS - least + 1
+        # 0 hops leave the number of hops open.
         hops = self.hops or least + (seed + index) % number_of_choices
         if self.shape:
             return replace(self, hops=hops)

@@ -84,6 +84,7 @@ def _switch(cell: Cell, device: Block) -> Applied:
 
 
 def _empty_chest(state: RuleState, cell: Cell) -> Applied:
+    """Take everything out of a chest."""
     stacks = state.chests.get(cell, ())
     if not stacks:
         return Applied(refusal="empty")
@@ -142,6 +143,7 @@ def _place(state: RuleState, event: Event) -> Applied:
 
 
 def _hold(state: RuleState, event: Event) -> Applied:
+    """Take the item with the name of the event in hand."""
     if not state.inventory.get(event.name):
         return Applied(refusal=f"no {event.name} in the inventory")
     return Applied((Change("hold", name=event.name),))
@@ -200,6 +202,7 @@ def _spend(state: RuleState, taken: Mapping[str, int]) -> tuple[Change, ...]:
 
 
 def _require_cell(event: Event) -> Cell:
+    """Return the cell of an event of a kind that always has a cell."""
     if event.cell is None:
         raise ValueError(f"{event.kind} without a cell")
     return event.cell

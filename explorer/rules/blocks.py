@@ -166,6 +166,7 @@ def _find_drop(name: str, drops: list[str]) -> str | None:
 
 
 def _list_states(kind: Kind) -> tuple[State, ...]:
+    """Return the states in which blocks of a kind occur, the initial state first."""
     if kind == "door":
         return ("", "open")
     return ("", "on") if kind in ("device", "plate") else ("",)

@@ -31,13 +31,13 @@ def tick(state: RuleState) -> Iterator[Change]:
 
 
 def _move_plates(state: RuleState) -> Iterator[tuple[Cell, int]]:
-    """Yield the cell and the new code of each plate that changes: only the plate under the feet is on."""
+    """Yield the cell and the new code of each plate that changes: only the plate in the cell of the feet is on."""
     feet = state.pose.cell
     for cell in sorted(state.pressed - {feet}):
         yield cell, variant(state.block(cell), "")
-    under = BLOCKS[state.block(feet)]
-    if under.kind == "plate" and under.state != "on":
-        yield feet, variant(under.code, "on")
+    block = BLOCKS[state.block(feet)]
+    if block.kind == "plate" and block.state != "on":
+        yield feet, variant(block.code, "on")
 
 
 def _is_on(state: RuleState, plates: dict[Cell, int], cell: Cell) -> bool:
@@ -69,8 +69,9 @@ def _update_door(state: RuleState, door: Door, is_triggered: bool) -> Iterator[C
         feet = state.pose.cell
         head = move_by(feet, (0, 1, 0))
         if steps_left:
-            # A count of -1 removes the timer.
-            yield Change("timer", name=door.name, count=steps_left - 1 or -1)
+            # A count of -1 removes the timer in its last step.
+            count = -1 if steps_left == 1 else steps_left - 1
+            yield Change("timer", name=door.name, count=count)
         elif feet not in door.cells and head not in door.cells:
             yield from _turn_door(state, door, "")
 

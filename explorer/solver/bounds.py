@@ -1,8 +1,8 @@
 """Compute a lower bound on the number of steps of any plan, from distances as if all gates were open.
 
-A step of the lattice moves the body one cell sideways (up by at most one cell, down by any depth), or two cells over a
-gap. If a milestone B needs a milestone A, every plan goes to some place where A can be achieved and from that place to
-some place where B can be achieved. If B needs several milestones, the greatest of these bounds holds.
+A step of the lattice moves the body one cell sideways, or two cells over a gap. With a step to the side, the body may
+rise by one cell or fall any depth. If a milestone B needs a milestone A, every plan first goes to a place where A can
+be achieved, and then to a place where B can be achieved. If B needs several milestones, the greatest bound counts.
 """
 
 from __future__ import annotations
@@ -88,20 +88,21 @@ class _Ways:
         This is a breadth-first search in which start cells join at different times.
         """
         steps = start.copy()
-        reached = np.zeros_like(self._cells)
+        reached_before = np.zeros_like(self._cells)
         start_times = np.unique(start[start < NEVER])
+        # Without a start cell, no cell can be reached.
         now = int(start_times[0]) if len(start_times) else NEVER
         last_start = int(start_times[-1]) if len(start_times) else 0
 
         while now < NEVER:
-            here = (steps <= now) * np.uint8(255)
-            grown = self._fall(self._step(here))
-            fresh = (grown > 0) & (steps > now + 1)
-            is_settled = not fresh.any() and now >= last_start
-            if is_settled and np.array_equal(here, reached):
+            reached_now = (steps <= now) * np.uint8(255)
+            reached_next = self._fall(self._step(reached_now))
+            is_new = (reached_next > 0) & (steps > now + 1)
+            is_settled = not is_new.any() and now >= last_start
+            if is_settled and np.array_equal(reached_now, reached_before):
                 return steps
-            steps[fresh] = now + 1
-            reached = here
+            steps[is_new] = now + 1
+            reached_before = reached_now
             now += 1
         return steps
 
@@ -129,9 +130,12 @@ def _find_places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[
     everywhere = proven.everything.cells
     place_rules = [rule for rule in milestone.rules if isinstance(rule, InsideBox | NearWithFacing)]
     if place_rules:
-        cells = np.logical_and.reduce([where_holds(arena, everywhere, rule, resting=True) for rule in place_rules])
+        # The body must be where all rules about its place hold.
+        masks = [where_holds(arena, everywhere, rule, resting=True) for rule in place_rules]
+        cells = np.logical_and.reduce(masks)
     else:
-        cells = np.logical_or.reduce([_find_in_reach(arena, proven, rule) for rule in milestone.rules]) & everywhere
+        masks = [_find_in_reach(arena, proven, rule) for rule in milestone.rules]
+        cells = np.logical_or.reduce(masks) & everywhere
     return arena.space.flat(cells).astype(np.bool_)
 
 

@@ -1,7 +1,7 @@
 """The closure: everything that could ever happen, as a monotone fixpoint in which nothing possible becomes impossible.
 
-Dug blocks count as both passage and ground, opened doors stay open, ingredients are never used up, placed blocks block
-nothing and timers never run out. So nothing outside the closure can happen in a play of any length. Without a
+Dug blocks count as both passage and ground, and opened doors stay open. Ingredients are never used up, placed blocks
+block nothing, and timers never run out. So nothing outside the closure can happen in a play of any length. Without a
 restraint, this also holds for a body that is driven tick by tick. Not everything inside the closure is possible.
 
 A restraint that keeps feet out of a box is tested only where steps end. Between steps, a body may walk along the rim of
@@ -324,8 +324,8 @@ class _Growing:
             block = BLOCKS[code]
             if block.tools and not block.tools & self._most.keys():
                 continue
-            # A dig would gain an item that the restraint forbids altogether.
-            if self._restraint.caps.get(block.drop or "") == 0:
+            # The restraint may forbid the drop altogether.
+            if block.drop and self._restraint.caps.get(block.drop) == 0:
                 continue
             touched = self._touch.among(places)
             if touched.any():

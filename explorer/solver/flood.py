@@ -3,10 +3,11 @@
 The model of a body:
 
 * A body needs two cells of room, one above the other, and may fall any depth.
-* From a cell in which it stands, a body rises at most one cell and flies at most :data:`FLIGHT` cells sideways, each to
-  one of 8 neighbours. For every two levels that the body falls below the take-off, it may fly one cell more.
-* A body that overhangs an edge may also rise from the cell beside the cell in which it stands, with one cell less to
-  fly. This needs room above the cell beside.
+* From a cell in which it stands, a body rises at most one cell and flies at most :data:`FLIGHT` cells sideways. Each
+  cell of the flight is one of the 8 neighbours of the previous cell. For every two levels that the body falls below
+  the take-off, the body may fly one cell more.
+* A body that overhangs an edge may also rise in a cell beside the cell in which it stands. It then has one cell less to
+  fly, and needs room above this neighbouring cell.
 * A body can stand in a cell without ground by placing a block below, at a cost of one. The number of blocks that the
   body could have bounds the total cost of a route.
 
@@ -40,13 +41,13 @@ _RISEN: Final = np.uint8(4 * FLIGHT + 1)
 """Remaining flight one level above the take-off."""
 _SIDE: Final = np.uint8(4)
 """Flight that one cell sideways costs."""
-_FRESH: Final = _STANDING - _SIDE
+_BEYOND_EDGE: Final = _STANDING - _SIDE
 """Least remaining flight of a body that overhangs an edge, because the body has flown one cell sideways."""
 _OVERHUNG: Final = _RISEN - _SIDE
 """Remaining flight after a jump from one cell beyond an edge."""
 _FALL: Final = np.uint8(2)
 """Flight that one level of fall below the take-off adds: half a cell."""
-_MAX_DISTANCE: Final = np.uint8(252)
+_MAX_FLIGHT: Final = np.uint8(252)
 """Cap of the remaining flight, which must fit into a byte; no arena is as wide as this flight."""
 
 
@@ -221,10 +222,11 @@ class _Spread:
 
         below = ways[:-up]
         while True:
+            # Views of ``new``, such as ``above`` and ``lower``, change ``new`` in place.
             new = np.maximum(ways, (ways > 0) * standing)
             above = new[up:]
             np.maximum(above, (below > 0) * risen, out=above)
-            np.maximum(above, (below >= _FRESH) * overhung, out=above)
+            np.maximum(above, (below >= _BEYOND_EDGE) * overhung, out=above)
 
             # Fly one cell sideways, along both axes and both diagonals.
             left = (np.maximum(new, _SIDE) - _SIDE) & room
@@ -237,7 +239,7 @@ class _Spread:
             self._cross(new, left, south - east, east)
 
             # Fall by one level. An odd number is a flight above the take-off, which gains only 1 and becomes even.
-            fallen = np.minimum(new, _MAX_DISTANCE)
+            fallen = np.minimum(new, _MAX_FLIGHT)
             fallen += (_FALL - (fallen & 1)) * (fallen > 0)
             lower = new[:-up]
             np.maximum(lower, fallen[up:] & fall[:-up], out=lower)

@@ -4,10 +4,9 @@ Every play that never achieves a milestone obeys a :class:`explorer.solver.closu
 restraint lacks the goal, the milestone is necessary. Every other milestone that the closure lacks can only be achieved
 after the forbidden milestone.
 
-A body may be anywhere in a cell. So feet are kept out only of the cells that lie wholly inside a box, but every cell
-that overlaps the box counts as a cell from which the box could be entered. :func:`whole_cells` makes a box of whole
-cells only. A box can be proven necessary only if it reaches from wall to wall, and from the ground to a height that no
-body can reach.
+A body may be anywhere in a cell. So a restraint keeps feet only out of the cells that lie wholly inside a box. But a
+body could be inside the box in every cell that overlaps the box. :func:`whole_cells` makes a box of whole cells only. A
+box can be proven necessary only if it reaches from wall to wall, and higher than any body can reach.
 """
 
 from __future__ import annotations

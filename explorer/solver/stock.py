@@ -29,7 +29,7 @@ def _index_uses() -> Mapping[str, tuple[int, ...]]:
 
 
 def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
-    """Return for each item an upper bound of how many an episode could yield altogether.
+    """Return item -> upper bound of how many of the item an episode could yield altogether.
 
     Args:
         gained: item -> upper bound of how many are found, dug and hunted.
@@ -69,6 +69,7 @@ def _bound_counts(gained: Mapping[str, int], table: bool, caps: Mapping[str, int
             return dict(total)
         total = Counter({name: min(count, ANY) for name, count in counts.items()})
         if crafting_round > _ROUNDS:
+            # A count that still grows comes from recipes that turn items into each other.
             for name in grown:
                 total[name] = ANY
     return dict.fromkeys(total, ANY)

@@ -1,7 +1,7 @@
 """Compute what a body could ever touch: an over-approximation, for an eye anywhere in its cell and a ray to any point.
 
-An eye can touch a target cell if the middles of the two cells are at most :data:`MAX_REACH` apart, and free cells
-connect the two cells within a box around the target. So no lever can be pulled through a wall.
+An eye can touch a target cell under two conditions: the middles of the two cells are at most :data:`MAX_REACH` apart,
+and free cells connect the two cells within a box around the target. So no lever can be pulled through a wall.
 
 A place is the index of a cell in the flat arrays of a :class:`~explorer.solver.flood.Space`.
 """
@@ -65,7 +65,7 @@ class Touch:
 
         reached = self.eyes
         for step in range(1, _FAR + 1):
-            # The last step may lead into a solid cell, all steps before only into free cells.
+            # The masks include solid cells beside free cells, but steps continue only from free cells.
             reached = self._next_to(reached)
             if step == _SURE:
                 self._sure = reached
@@ -90,11 +90,11 @@ class Touch:
         return bool(self.eyes[self._eyes_of(target)].any())
 
     def _forget(self, opened: NDArray[np.intp]) -> None:
-        """Drop the cached places of eyes for targets near newly opened cells."""
-        cells = [self._space.cell(at) for at in opened.tolist()]
+        """Drop the cached places of eyes for targets near the places of newly opened cells."""
+        cells = [self._space.cell(place) for place in opened.tolist()]
         for target in list(self._joined):
-            here = self._space.cell(target)
-            if any(cells_apart(here, cell) <= AROUND for cell in cells):
+            target_cell = self._space.cell(target)
+            if any(cells_apart(target_cell, cell) <= AROUND for cell in cells):
                 del self._joined[target]
 
     def _eyes_of(self, target: int) -> NDArray[np.intp]:

@@ -70,6 +70,7 @@ def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
             keys = key_on | JUMPING | (SPRINTING if way.kind == "over" else 0)
         body.tick(keys, yaw)
         rest_ticks = rest_ticks + 1 if _rests(body, way.cell) else 0
+        # A body that rests in two ticks in a row stays at rest.
         if rest_ticks == 2:
             body.place(way.cell)
             return True

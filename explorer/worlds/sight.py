@@ -2,8 +2,8 @@
 
 A ray ends at the first opaque cell or after :data:`RANGE` metres; every cell that a ray touches is seen, air included.
 Each pitch has about 3,700 rays. Consider each face that is turned to the eye, within range and within :data:`WIDTH` x
-:data:`HEIGHT` degrees. In the open, :data:`RAYS` rays enter this face, or a ray to its middle does. Of the cells that
-have the middle of a face in sight, the rays miss 2 in 100 among scattered blocks, and 5 in 100 among dense blocks.
+:data:`HEIGHT` degrees. In the open, :data:`RAYS` rays enter this face, or a ray to its middle does. The rays miss some
+cells although the middle of a face is in sight: 2 in 100 among scattered blocks, 5 in 100 among dense blocks.
 
 Rays that start with the same cells share these cells. So the table is a forest of 46,000 cells in depth-first order, in
 which all cells behind a cell form one run. The table for one facing, rotated, serves the other facings.
@@ -146,7 +146,8 @@ def see(
     least, offsets = layout.table(pose.facing, pose.pitch)
     start = layout.index(pose.cell) + least
     bars = opaque[start:].take(offsets, mode="clip")
-    # An opaque cell hides all cells up to the end of its run. Runs are either nested or disjoint.
+    # An opaque cell hides all cells up to the end of its run. Runs are either nested or disjoint, so cell ``i`` is
+    # hidden if the run of any opaque cell before ``i`` ends after ``i``.
     hidden_to = np.maximum.accumulate(forest.ends * bars)
     numbers = _count_up(len(bars))
     seen = np.empty(len(bars), dtype=np.bool_)
@@ -158,7 +159,7 @@ def see(
 
 
 def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return a mask ``[y, z, x]`` of the cells within :data:`LIGHT` of a light; ``sources`` is the mask of lights."""
+    """Return a mask ``[y, z, x]`` of the cells within :data:`LIGHT` of a cell in the mask ``sources``."""
     lit = np.zeros_like(sources)
     height, depth, width = sources.shape
     ys, zs, xs = np.ogrid[:height, :depth, :width]
@@ -291,12 +292,12 @@ def _choose_rays(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[
         entered: numbers of the faces that each ray enters, ``(rays, steps)``.
         wanted: numbers of the faces; ray ``i`` goes to the middle of face ``wanted[i]``.
     """
-    times = np.zeros(_NO_FACE + 1, dtype=np.int32)
+    times_entered = np.zeros(_NO_FACE + 1, dtype=np.int32)
     chosen = []
     for ray, face in enumerate(wanted.tolist()):
-        if times[face] < RAYS:
+        if times_entered[face] < RAYS:
             chosen.append(ray)
-            times[entered[ray]] += 1
+            times_entered[entered[ray]] += 1
     return chosen
 
 
@@ -307,6 +308,7 @@ def _build_forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table
         cells: offsets ``(rays, steps, 3)``.
         touched: whether each cell lies before the end of its ray, ``(rays, steps)``.
     """
+    # Number each cell by its face of axis 0.
     same_axis = np.zeros_like(cells[..., 0])
     numbers = np.where(touched, _number_faces(cells, same_axis), -1)
     order = np.lexsort(numbers.T[::-1])

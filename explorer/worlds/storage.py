@@ -56,6 +56,7 @@ class Storage(RuleState):
             self._apply(change)
 
     def _apply(self, change: Change) -> None:
+        """Apply a change according to its kind."""
         match change.kind:
             case "block":
                 self._put(_require_cell(change), change.code)
@@ -131,6 +132,7 @@ class Storage(RuleState):
 
 
 def _require_cell(change: Change) -> Cell:
+    """Return the cell of a change of a kind that always has a cell."""
     if change.cell is None:
         raise ValueError(f"a change of {change.kind} without a cell")
     return change.cell

@@ -5,10 +5,10 @@ gone. These blocks are things:
 
 * each chest, crafting table, lever, button and plate is a thing;
 * door blocks on top of each other form one thing;
-* breakable blocks, thin blocks (torches, banners, carpets) and landmarks (built blocks that are not :data:`MASONRY`,
-  such as a bookshelf) form one thing per cluster, that is, per group of blocks of the same name that touch by faces.
-  If two clusters turn out to touch, the older name stays. Natural blocks that the agent placed are no things, because
-  placed blocks are final.
+* breakable blocks, thin blocks (torches, banners, carpets) and landmarks form one thing per cluster. A landmark is a
+  built block that is not :data:`MASONRY`, for example a bookshelf. A cluster is a group of blocks of the same name
+  that touch by faces. If two clusters turn out to touch, the older name stays. Natural blocks that the agent placed are
+  no things, because placed blocks are final.
 
 Masonry is no thing: the agent learns of masonry only from the known blocks.
 """
@@ -194,8 +194,8 @@ class Things:
         for key, (kind, place, state, gives) in present.items():
             if in_view(place):
                 self._materials.add(gives)
-                before = self._loose.get(key)
-                label = before.label if before else self._add_name(kind)
+                known = self._loose.get(key)
+                label = known.label if known else self._add_name(kind)
                 self._loose[key] = _Loose(label, place, state)
 
     def list_things(

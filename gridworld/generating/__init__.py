@@ -2,5 +2,5 @@
 
 A new task begins as a :class:`~gridworld.generating.draft.Draft` on a :class:`~gridworld.generating.floor.Floor`. A
 recipe (:mod:`~gridworld.generating.recipes`) fills the draft, and :mod:`~gridworld.generating.generator` keeps the
-task if a certificate proves that it can be solved.
+task if a certificate proves that the task can be solved.
 """

@@ -60,8 +60,8 @@ def trap_door(draft: Draft) -> None:
     Raises:
         UnfitError: no key is consumed.
     """
-    needed = {door.requires_key for door in draft.made.doors}
-    colors = [key.color for key in draft.made.keys if key.color in needed]
+    needed = {door.requires_key for door in draft.mechanisms.doors}
+    colors = [key.color for key in draft.mechanisms.keys if key.color in needed]
     if not (colors and draft.rules.key_consumption):
         raise UnfitError("no key to waste")
     cut, behind = dead_end(draft)
@@ -95,8 +95,8 @@ def open_passage(draft: Draft) -> None:
         raise UnfitError("no narrow cell is left")
     cell = draft.rng.choice(cells)
     draft.taken.add(cell)
-    if draft.made.doors and draft.rng.random() < 0.5:
-        draft.add_door(draft.made.doors[0].requires_key, cell, is_open=True)
+    if draft.mechanisms.doors and draft.rng.random() < 0.5:
+        draft.add_door(draft.mechanisms.doors[0].requires_key, cell, is_open=True)
     else:
         draft.add_gate(cell, is_open=True)
 
@@ -126,7 +126,7 @@ def loose_block(draft: Draft) -> None:
 
 
 def hazards(draft: Draft) -> None:
-    """Add up to 3 hazards in a row, on cells that cut nothing off."""
+    """Add up to 3 hazards in a row, on cells where no part of the floor is cut off."""
     kind = draft.rng.choice(get_args(HazardType))
     cells = [cell for cell in draft.list_free(draft.floor.cells) if draft.stays_connected(cell)]
     if not cells:

@@ -62,12 +62,12 @@ class Draft:
         start: the initial cell of the agent.
         goal: the cell to which the chain of locks leads, whatever the type of the goal is.
         goal_spec: the goal of the task.
-        near: cells that the agent can reach before it opens a lock.
+        near: cells that the agent can reach without opening a lock.
         taken: cells on which no further mechanism may be put.
         closed: cells that bar the way at first: locks, and the cells of ``walled``.
         walled: cells of the floor that became walls.
         barred: cells that the agent never can or never should enter: hazards and fixed blocks.
-        made: the mechanisms.
+        mechanisms: the mechanisms of the task.
         links: the dependency chain, first step first.
     """
 
@@ -81,7 +81,7 @@ class Draft:
     closed: set[Cell] = field(default_factory=set)
     walled: set[Cell] = field(default_factory=set)
     barred: set[Cell] = field(default_factory=set)
-    made: MechanismSet = field(default_factory=MechanismSet)
+    mechanisms: MechanismSet = field(default_factory=MechanismSet)
     rules: Rules = field(default_factory=Rules)
     links: list[Link] = field(default_factory=list)
     distractors: list[Distractor] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Draft:
         return cls(rng, floor, start, goal, goal_spec, set(floor.cells), {start, goal})
 
     def list_free(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Return those of the cells that are not taken, sorted."""
+        """Return the free cells among ``cells``, sorted; a cell is free if it is not taken."""
         return sorted(cell for cell in cells if cell not in self.taken)
 
     def take(self, cells: Iterable[Cell]) -> Cell:
@@ -147,8 +147,8 @@ class Draft:
         Raises:
             UnfitError: all colours are in use.
         """
-        used = {key.color for key in self.made.keys}
-        used |= {door.requires_key for door in self.made.doors}
+        used = {key.color for key in self.mechanisms.keys}
+        used |= {door.requires_key for door in self.mechanisms.doors}
         unused = [color for color in COLORS if color not in used]
         if not unused:
             raise UnfitError("all colours are in use")
@@ -157,21 +157,21 @@ class Draft:
     def add_key(self, color: Color, cell: Cell) -> str:
         """Add a new key; return its id."""
         name = self._choose_id(f"k_{color}")
-        self.made.keys.append(KeySpec(name, Position(*cell), color))
+        self.mechanisms.keys.append(KeySpec(name, Position(*cell), color))
         return name
 
     def add_door(self, color: Color, cell: Cell, *, is_open: bool = False) -> str:
         """Add a new door; return its id."""
         name = self._choose_id(f"d_{color}")
         state: DoorState = "open" if is_open else "locked"
-        self.made.doors.append(DoorSpec(name, Position(*cell), color, state))
+        self.mechanisms.doors.append(DoorSpec(name, Position(*cell), color, state))
         return name
 
     def add_gate(self, cell: Cell, *, is_open: bool = False) -> str:
         """Add a new gate; return its id."""
         name = self._number_id("g")
         state: GateState = "open" if is_open else "closed"
-        self.made.gates.append(GateSpec(name, Position(*cell), state))
+        self.mechanisms.gates.append(GateSpec(name, Position(*cell), state))
         return name
 
     def add_switch(self, cell: Cell, controls: list[str], kind: SwitchType | None, *, on: bool = False) -> str:
@@ -179,27 +179,27 @@ class Draft:
         name = self._number_id("s")
         color = self.rng.choice(COLORS[:5])
         state: SwitchState = "on" if on else "off"
-        self.made.switches.append(SwitchSpec(name, Position(*cell), controls, color, kind, state))
+        self.mechanisms.switches.append(SwitchSpec(name, Position(*cell), controls, color, kind, state))
         return name
 
     def add_block(self, cell: Cell, *, pushable: bool = True) -> str:
         """Add a new block; return its id."""
         name = self._number_id("b")
         color: Color = "grey" if pushable else "purple"
-        self.made.blocks.append(BlockSpec(name, Position(*cell), pushable, color))
+        self.mechanisms.blocks.append(BlockSpec(name, Position(*cell), pushable, color))
         return name
 
     def add_teleporter(self, a: Cell, b: Cell, *, bidirectional: bool) -> str:
         """Add a new teleporter; return its id."""
         name = self._number_id("t")
         ends = (Position(*a), Position(*b))
-        self.made.teleporters.append(TeleporterSpec(name, *ends, bidirectional))
+        self.mechanisms.teleporters.append(TeleporterSpec(name, *ends, bidirectional))
         return name
 
     def add_hazard(self, cell: Cell, kind: HazardType) -> str:
         """Add a new hazard; return its id."""
         name = self._number_id("h")
-        self.made.hazards.append(HazardSpec(name, Position(*cell), kind))
+        self.mechanisms.hazards.append(HazardSpec(name, Position(*cell), kind))
         return name
 
     def distract(self, kind: str, name: str, words: str) -> None:
@@ -208,8 +208,8 @@ class Draft:
 
     def list_ids(self) -> list[str]:
         """Return the ids of all mechanisms."""
-        made = self.made
-        groups = (made.keys, made.doors, made.switches, made.gates, made.blocks, made.teleporters, made.hazards)
+        kinds = self.mechanisms
+        groups = (kinds.keys, kinds.doors, kinds.switches, kinds.gates, kinds.blocks, kinds.teleporters, kinds.hazards)
         return [thing.id for group in groups for thing in group]
 
     def build_specification(self, task_id: str, seed: int, tier: int) -> TaskSpecification:
@@ -219,8 +219,8 @@ class Draft:
             steps.append(DependencyStep(number, link.kind, link.element, link.unlocks))
         chain = DependencyChain(len(steps), steps, self._format_chain())
 
-        passages = {door.position.to_tuple() for door in self.made.doors}
-        passages |= {gate.position.to_tuple() for gate in self.made.gates}
+        passages = {door.position.to_tuple() for door in self.mechanisms.doors}
+        passages |= {gate.position.to_tuple() for gate in self.mechanisms.gates}
         wall_cells = {*self.floor.walls, *self.walled} - passages
         row_by_row = sorted(wall_cells, key=lambda cell: (cell[1], cell[0]))
         walls = [Position(*cell) for cell in row_by_row]
@@ -233,7 +233,7 @@ class Draft:
             maze=maze,
             goal=self.goal_spec,
             max_steps=1,
-            mechanisms=self.made,
+            mechanisms=self.mechanisms,
             rules=self.rules,
             dependency_chain=chain,
             distractors=list(self.distractors),
@@ -254,7 +254,7 @@ class Draft:
         return " -> ".join([*without_repeats, "G"])
 
     def _choose_id(self, name: str) -> str:
-        """Return the name itself if no mechanism has it, otherwise NAME_2, NAME_3, ..."""
+        """Return an unused id: the name or, if a mechanism has this id, the first unused of NAME_2, NAME_3, ..."""
         used = set(self.list_ids())
         if name not in used:
             return name

@@ -33,7 +33,7 @@ VERSION: Final = 1
 ATTEMPTS: Final = 400
 """Greatest number of draws for a task."""
 _MAX_DUPLICATES: Final = 200
-"""Number of successive duplicates after which the generator takes it that no new task is left."""
+"""Number of successive duplicates after which the generator stops, because new tasks are unlikely."""
 _MAX_SEED: Final = 2**63 - 1
 SEARCH_LIMIT: Final = 1_000
 """Default of the states that each search of the proof may expand; a draw that needs more states is not kept."""
@@ -55,7 +55,7 @@ def generate(
 
     Args:
         tier: 1 to 5.
-        seed, index: together they identify the task; a seed has any number of tasks, with index 0, 1, ...
+        seed, index: the number of a series of tasks, and the number of the task in the series, from 0.
         tiling: the name of the tiling; the certificate holds for this tiling only.
         mechanisms: kinds of mechanisms that may occur ("keys", "doors", ...); None for all.
         limit: states that each search of the proof may expand; a draw that needs more states is not kept.
@@ -139,7 +139,7 @@ def _make_distinct(
 ) -> Iterator[TaskSpecification]:
     """Yield ``count`` tasks with different contents; ``make`` returns the task with an index."""
     seen = set[str]()
-    newest = -1
+    newest = -1  # index of the newest task that was new
     for index in count_from():
         if len(seen) >= count:
             return
@@ -213,7 +213,7 @@ def prove_task(
     Args:
         spec: the task as drawn.
         tiling: the tiling on which the task is played.
-        describe: function that returns the description of the task, whose ``max_steps`` is set by then.
+        describe: function that returns the description of a task; called with the task after ``max_steps`` is set.
         limit: states that each search may expand.
 
     Raises:

@@ -22,13 +22,13 @@ def collect_goal(draft: Draft) -> None:
 
     The targets are a new key or switch at the end of the chain of locks, and up to 2 mechanisms of the chain.
     """
-    made = draft.made
-    if made.switches and draft.rng.random() < 0.5:
+    mechanisms = draft.mechanisms
+    if mechanisms.switches and draft.rng.random() < 0.5:
         targets = [draft.add_switch(draft.goal, [], "toggle")]
     else:
         targets = [draft.add_key(draft.choose_unused_color(), draft.goal)]
     in_chain = {name for link in draft.links for name in (link.element, link.unlocks)}
-    groups = (made.keys, made.doors, made.switches, made.gates)
+    groups = (mechanisms.keys, mechanisms.doors, mechanisms.switches, mechanisms.gates)
     names = [thing.id for group in groups for thing in group]
     candidates = [name for name in names if name in in_chain and name not in targets]
     count = min(len(candidates), draft.rng.randrange(3))

@@ -16,7 +16,8 @@ from gridworld.rules.tilings import Cell
 from gridworld.task_spec import SwitchType
 
 Lock: TypeAlias = Callable[[Draft, Cell], Cell]
-"""Puts a lock on a cell and its opener on the start's side; returns the cell that the agent must reach to open."""
+"""Function that puts a lock on a cell and the opener on the start's side; returns the cell where the agent starts to
+open the lock (the cell of the key, of the switch, of the entrance, or of the first push)."""
 
 
 def lay_chain(draft: Draft, kinds: Sequence[str]) -> None:
@@ -54,7 +55,7 @@ def key_door(draft: Draft, cut: Cell) -> Cell:
 
 
 def master_key(draft: Draft, cut: Cell) -> Cell:
-    """Add two doors, one behind the other, and one key that opens both; return the cell of the key.
+    """Add two doors in a row, and one key that opens the two doors; return the cell of the key.
 
     Keys of the task are no longer consumed.
     """
@@ -95,7 +96,7 @@ def _add_switched_gate(draft: Draft, cut: Cell, kind: SwitchType) -> Cell:
 
 def _find_color(draft: Draft, switch: str) -> str:
     """Return the colour of a switch; texts name colours because a model sees no ids."""
-    return next(spec.color for spec in draft.made.switches if spec.id == switch)
+    return next(spec.color for spec in draft.mechanisms.switches if spec.id == switch)
 
 
 def _choose_named_type(draft: Draft, kind: SwitchType) -> SwitchType | None:

@@ -25,7 +25,7 @@ class PushLine:
 def push_line(draft: Draft, targets: Iterable[Cell], turns: int = 0) -> PushLine:
     """Find a cell from which a block can be pushed onto a target; take all cells of the way.
 
-    The search goes backwards: it pulls the block away from the target.
+    The search goes backwards by pulling the block away from the target.
 
     Args:
         targets: candidates for the target.
@@ -79,7 +79,7 @@ def push_goal(draft: Draft, count: int) -> None:
 
 
 def block_the_way(draft: Draft) -> str:
-    """Put a block in a doorway or corridor on the way to the goal, where the agent has to push it; return its id.
+    """Put a block that the agent has to push in a doorway or corridor on the way to the goal; return the block's id.
 
     Raises:
         UnfitError: the way to the goal has no place for a block.
@@ -102,7 +102,7 @@ def block_the_way(draft: Draft) -> str:
 
 
 def pillar(draft: Draft) -> str:
-    """Put a fixed block on a cell where it cuts nothing off; return its id.
+    """Put a fixed block on a cell where no part of the floor is cut off; return the block's id.
 
     Raises:
         UnfitError: no cell is suitable.

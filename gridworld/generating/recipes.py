@@ -52,7 +52,8 @@ class Recipe:
         plans: names of floor plans.
         depths: numbers of locks.
         locks: names of locks.
-        marks: names of locks, decoys and goals; a task has at least one of them, unless the set is empty.
+        marks: names of locks, decoys and goals that mark the tier; a task has at least one of these names, unless the
+            set is empty.
         goals: types of goals.
         obstacles: numbers of blocks in the way.
         errands, errand_counts: names of auxiliary conditions, and numbers of conditions.
@@ -234,7 +235,7 @@ def _draw_visibility(draft: Draft, recipe: Recipe) -> None:
     rules.observability = rng.choice(recipe.observability)
     if rules.observability != "full":
         rules.view_size = rng.choice((3, 5, 5, 7, 7, 9))
-    hazards = {hazard.id for hazard in draft.made.hazards}
+    hazards = {hazard.id for hazard in draft.mechanisms.hazards}
     names = [name for name in draft.list_ids() if name not in hazards]
     if names and rng.random() < recipe.hides:
         count = min(len(names), rng.randint(1, 2))

@@ -1,7 +1,7 @@
 """An episode: the sequence of states, the end of the sequence, and the cells that the agent has seen.
 
-Both backends, and the models that look ahead, step an :class:`Episode`. Backends differ only in how they show the
-episode.
+Both backends, and the models that look ahead, step an :class:`Episode`. Backends differ only in the presentation of
+the episode.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ class Episode:
         """Return the observation of a model under the task's observability."""
         state = self.state
         mode = self.layout.spec.rules.observability
+        # In fog_of_war, a model remembers cells as last seen; in view_cone, a model knows only the visible cells.
         codes = self._current_codes() if mode == "full" else self._memory.copy()
         if mode == "view_cone":
             codes[~self._mask] = UNSEEN

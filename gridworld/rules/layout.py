@@ -194,7 +194,7 @@ class Layout:
         return cell not in self._barred_for_blocks and cell not in state.key_cells and cell not in state.block_cells
 
     def is_free(self, cell: Cell, state: State) -> bool:
-        """Return whether nothing stands on a cell, so that a key may be dropped there."""
+        """Return whether a cell is empty floor, so that a key may be dropped on the cell."""
         return cell not in self.switches and self.takes_block(cell, state)
 
     def is_opaque(self, cell: Cell, state: State) -> bool:

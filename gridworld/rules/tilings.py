@@ -142,7 +142,7 @@ class Hex(Tiling):
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
         """Return the cells in view: cells within ``view_size - 1`` forward steps through clear cells.
 
-        A forward step goes in the heading, or in a heading next to it.
+        A forward step goes in the agent's heading, or in an adjacent heading.
 
         Args:
             position: cell of the agent.

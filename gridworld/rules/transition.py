@@ -85,7 +85,7 @@ def _arrive(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...]) 
 
 
 def _pickup(layout: Layout, state: State) -> State:
-    """Return the state after the agent picks up a key under it or, if there is none, ahead."""
+    """Return the state after the agent picks up the key on its own cell or, if no key lies there, on the cell ahead."""
     if state.carrying is not None:
         return state
     for cell in (state.position, layout.tiling.ahead(state.position, state.heading)):
@@ -112,7 +112,7 @@ def _replace_item(items: tuple[_Item, ...], index: int, item: _Item) -> tuple[_I
 
 
 def _toggle(layout: Layout, state: State) -> State:
-    """Return the state after the agent uses the switch under it or, if there is none, unlocks the door ahead."""
+    """Return the state after the agent uses the switch on its own cell or, without a switch, unlocks the door ahead."""
     if state.position in layout.switches:
         return _toggle_switch(layout, state, state.position)
     door = layout.doors.get(layout.tiling.ahead(state.position, state.heading))
@@ -125,6 +125,7 @@ def _toggle(layout: Layout, state: State) -> State:
 
 
 def _toggle_switch(layout: Layout, state: State, cell: Cell) -> State:
+    """Return the state after the agent uses a switch: toggle flips, one_shot stays on, hold ignores the action."""
     name = layout.switches[cell].id
     kind = layout.switch_type(name)
     if kind == "hold":

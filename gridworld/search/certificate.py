@@ -199,8 +199,8 @@ def _returns_to_state(stored: Certificate, layout: Layout) -> bool:
 def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> list[str]:
     """Prove the certificate of a task again; return a line for each wrong statement of the stored certificate.
 
-    The stored solution is played by the rules; it may differ from the new solution. The effort of the search is not
-    compared.
+    The stored solution is played by the rules, because it may differ from the new solution although both are shortest
+    solutions. The effort of the search is not compared.
 
     Args:
         spec: a task with a certificate.

@@ -86,10 +86,10 @@ def optimum_of(spec: TaskSpecification, tiling: str = "square", limit: int = DEF
 
 
 def fingerprint(spec: TaskSpecification) -> str:
-    """Return a sha256 of a task that is the same for tasks with the same optimum.
+    """Return a sha256 of a task; two tasks with the same hash have the same optimum.
 
     Fields without influence on play are left out. If the task has a certificate, the hash covers all fields, because
-    the certificate holds for one task only.
+    a certificate is valid for its own task only.
     """
     data = spec.to_dict()
     certificate = (spec.metadata or {}).get(FIELD)

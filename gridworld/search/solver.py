@@ -1,7 +1,7 @@
 """Exact search for a shortest solution of a task, or for a proof that the task is unsolvable.
 
-The search is A* (Hart, Nilsson and Raphael, 1968). It steps through states by
-:func:`gridworld.rules.transition.transition`, with the lower bounds of :mod:`gridworld.search.relaxation`. The task's
+The search is A* (Hart, Nilsson and Raphael, 1968). Successors of a state come from
+:func:`gridworld.rules.transition.transition`, and lower bounds from :mod:`gridworld.search.relaxation`. The task's
 ``max_steps`` is ignored, except for ``survive_steps``.
 """
 
@@ -27,7 +27,7 @@ DEFAULT_LIMIT: Final = 300_000
 
 _COARSE_LEAST: Final = 1_000
 _COARSE_MOST: Final = 4_000
-"""Bounds of the states to expand before a finer relaxation is worth its cost; between them, a tenth of the limit."""
+"""Bounds of the number of states to expand before a finer relaxation pays; the number is a tenth of the limit."""
 
 _FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
 _FINE_LIMIT: Final = 2_500_000
@@ -152,7 +152,7 @@ class Solver:
         The search first takes a simplified task, in which useless keys vanish from the floor and so block no cell.
         Every solution of the task has an equally short or shorter solution of the simplified task, because the agent
         can wait instead of picking up or dropping a useless key. If a shortest solution of the simplified task also
-        solves the task, it is therefore a shortest solution of the task. Otherwise the task itself is searched.
+        solves the task, the solution is therefore a shortest solution of the task. Otherwise the task is searched.
         """
         simplified = self._search_quickly(start, limit, vanishing=True)
         if not isinstance(simplified, Solution):
@@ -191,11 +191,11 @@ class Solver:
         return state if key_cells == state.key_cells else state._replace(key_cells=key_cells)
 
     def _refine(self) -> None:
-        """Replace the relaxation by a finer relaxation, unless it is fine already.
+        """Replace the coarse relaxation by a finer relaxation; do nothing if the relaxation is fine.
 
-        The finer relaxation has worths. If the worths do not raise the bound at the start, the relaxation
-        distinguishes more places of dropped keys instead. A search by events does not need more places, because it
-        distinguishes the places itself.
+        The finer relaxation uses worths. If worths do not raise the bound at the start, the finer relaxation
+        distinguishes more places of dropped keys instead. A search by events does not need more places, because the
+        search distinguishes all places.
         """
         if not self._fine:
             coarse_bound = self._relaxation.distance(self._start)
@@ -269,7 +269,7 @@ def solve(
     limit: int | None = DEFAULT_LIMIT,
     start: State | None = None,
 ) -> Solution:
-    """Return a shortest solution of a task, or the proof that it is unsolvable.
+    """Return a shortest solution of a task, or the result "unsolvable", which is proven.
 
     Args:
         task: the task to solve; it is not changed.

@@ -1,1 +1,1 @@
-"""Tasks: their records, how files of them are read and written, and what makes one valid."""
+"""Tasks: the records of a task, the reading and writing of task files, and the validation of tasks."""

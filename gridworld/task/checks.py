@@ -128,7 +128,7 @@ def maze_problems(spec: Task, grid: Grid) -> Iterator[str]:
 
 
 def place_problems(spec: Task, grid: Grid, things: tuple[Thing, ...]) -> Iterator[str]:
-    """Check that each mechanism stands inside, on no wall, and alone, and that start and target are free."""
+    """Check that each mechanism is alone on a cell inside without a wall, and that start and target are free."""
     taken: dict[Cell, Thing] = {}
     for thing in things:
         for field, cell in thing.cells():
@@ -251,7 +251,11 @@ def goal_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[s
 
 
 def _push_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """Check that each target is a different block with one position, and that a fixed block stands there already."""
+    """Check the blocks of a push_block_to goal.
+
+    Targets must be different blocks, each with one target position. A fixed block must stand on its target position
+    from the start.
+    """
     goal = spec.goal
     cells = [position.to_tuple() for position in goal.target_positions]
     if not goal.target_ids:
@@ -279,6 +283,7 @@ def _mark_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[
 
 
 def _condition_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[str]:
+    """Check the auxiliary conditions: the form of the text, the id, and the cell."""
     barred = _barred(known)
     for index, text in enumerate(spec.goal.auxiliary_conditions):
         field = f"goal.auxiliary_conditions[{index}]"

@@ -81,6 +81,7 @@ def _plans(cls: Any) -> tuple[FieldPlan, ...]:
 
 
 def _plan(field: dataclasses.Field[Any], hint: Any) -> FieldPlan:
+    """Return the plan of a field; the default of the dataclass has precedence over the metadata ``absent``."""
     default: Callable[[], Any] | None = field.metadata.get("absent")
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory
@@ -166,7 +167,7 @@ def write(value: Any) -> Any:
 def form_problems(value: Any) -> list[str]:
     """Return a problem for each value that has not the type of its field.
 
-    Objects that code has created need this check; :func:`read` itself checks types.
+    The check is for objects that were created by code; :func:`read` checks the types of the objects that it returns.
     """
     try:
         reread = read(type(value), write(value))
@@ -223,7 +224,7 @@ def unprintable(text: str) -> str:
 class _Reader:
     """A reader of the data of one file.
 
-    Methods return the value that they read. If the data is wrong, they add to ``problems`` and return None.
+    Each method returns the value of the data. If the data is wrong, the method adds to ``problems`` and returns None.
     ``notes`` is None if reading is strict.
     """
 

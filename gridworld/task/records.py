@@ -23,7 +23,7 @@ GoalType: TypeAlias = Literal["reach_position", "collect_all", "push_block_to", 
 
 _GREY = {"also": {"gray": "grey"}}
 _PAINT = {**_GREY, "instead": dict.fromkeys(("black", "white", "orange", "cyan"), "grey")}
-"""Also replaces the Multinet-v2 colours that MiniGrid lacks; on MiniGrid, Multinet-v2 too draws these colours grey."""
+"""Replaces by grey the colours of Multinet-v2 that MiniGrid lacks; Multinet-v2 itself draws them grey on MiniGrid."""
 
 
 class _Record:

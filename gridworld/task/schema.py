@@ -1,9 +1,9 @@
 """The JSON Schema (draft 2020-12) of a task file, derived from the plan that reads the file.
 
 ``python -m gridworld.task.schema`` prints the schema; ``gridworld/task_specification.schema.json`` holds a copy for
-editors. A file conforms if and only if :mod:`gridworld.task.reading` reads it strictly and its numbers are within
-bounds. A schema cannot express a few rules: keys that are given twice, ``1.0`` in place of ``1``, and, in free
-metadata, the depth of nesting, the size of integers, and lone surrogates.
+editors. A file conforms to the schema if and only if :mod:`gridworld.task.reading` can read the file strictly and all
+numbers are within bounds. The schema cannot express a few rules: keys that are given twice, ``1.0`` in place of ``1``,
+and, in free metadata, the depth of nesting, the size of integers, and lone surrogates.
 
 The first paragraph of the docstring of a dataclass becomes the description in the schema.
 """

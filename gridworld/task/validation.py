@@ -54,6 +54,10 @@ def check_file(path: str | os.PathLike[str], *, strict: bool = False, warnings: 
 
 
 def _problems(spec: Task) -> Iterator[str]:
+    """Yield all problems of a task whose values have the right types.
+
+    If the dimensions of the maze are not valid, cells are not checked.
+    """
     things = things_of(spec.mechanisms)
     has_valid_size = not any(_outside_bounds(spec.maze, "maze."))
     grid = Grid(spec) if has_valid_size else None

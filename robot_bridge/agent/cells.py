@@ -54,13 +54,15 @@ class Ground(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Where the cells lie: ``x``, ``y`` is the middle of cell (0, 0) in the map frame."""
+    """Grid of cells in the map frame; ``x``, ``y`` is the middle of cell (0, 0), in metres."""
 
     x: float
     y: float
 
     def middle(self, cell: Cell) -> tuple[float, float]:
-        return self.x + cell[1], self.y - cell[0]
+        """Return (x, y) of a cell's middle in the map frame."""
+        row, column = cell
+        return self.x + column, self.y - row
 
     def cell(self, x: float, y: float) -> Cell:
         """Return the cell in which a point lies."""
@@ -98,8 +100,8 @@ class Terrain:
 def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
     """Classify the cells that the map shows.
 
-    A cell with returns well inside holds a thing. Without such returns, a cell whose middle was seen free is free. A
-    cell that shows a face and was not seen into is a wall. Every other cell is unknown.
+    A cell that was seen into and has returns well inside holds a thing. Otherwise, a cell whose middle was seen free is
+    free. A cell that shows a face and was not seen into is a wall. Every other cell is unknown.
     """
     rows, columns = np.nonzero(chart.codes >= 0)
     if not len(rows):

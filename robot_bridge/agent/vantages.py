@@ -1,7 +1,8 @@
-"""Where to look from: a robot sees ahead of it only, an agent of a grid world is shown a whole window (pure).
+"""Choose poses from which the robot looks at cells that are still unknown (pure).
 
-What of the window is not yet known is looked at from where the robot can drive to: the middles of cells first, then,
-for what can only be seen at an angle, places beside them. Then it comes back. So all that the agent is shown was seen.
+A robot sees only what lies ahead, but an agent of a grid world is shown a whole window. Therefore the robot looks at
+the unknown cells of the window from poses that it can reach, and then drives back. The middles of cells are tried
+first. Places beside a middle follow, for cells that can only be seen at an angle.
 """
 
 from __future__ import annotations
@@ -24,46 +25,48 @@ Pose4 = tuple[Cell, int]
 """A cell and one of the four directions."""
 
 TURN_COST = 2
+"""Cost of a quarter turn, in metres driven."""
 LOOK_COST = 4
-"""Of a quarter turn and of waiting for a picture, in metres driven."""
-_NEAREST = 0.8
+"""Cost of waiting for a picture, in metres driven."""
+_MIN_DISTANCE = 0.8
 _MAX_DISTANCE = 6.8
-"""Metres from middle to middle at which floor and things of a cell are recognised."""
+"""Floor and things are recognised between these distances, in metres, from the robot's middle to the cell's middle."""
 _MARGIN = 0.07
 """Radians by which the middle of a cell must lie inside the camera's view."""
-_NEARBY = 2.6
-"""Metres from which something is looked at from beside the middle of a cell, straight on."""
-_ASIDE = (0.0, -0.2, 0.2, -0.3, 0.3)
-_ROOM = 0.24
-"""Metres around the robot's middle that must be free where it is to turn to anything."""
-_SIGN = 0.15
-"""Half the width of a sign, metres."""
-_BEFORE = 0.35
-"""Metres before the middle of a cell at which a line of sight to it may end: a thing hides its own middle."""
+_MAX_BESIDE_DISTANCE = 2.6
+"""Greatest distance of a cell that is looked at from beside the middle of another cell, in metres."""
+_OFFSETS = (0.0, -0.2, 0.2, -0.3, 0.3)
+"""Offsets from the middle of a cell along each axis, in metres, that are tried in this order."""
+_TURN_ROOM = 0.24
+"""Metres around the robot's middle that must be free so that the robot can turn there."""
+_HALF_SIGN = 0.15
+"""Half the width of a sign, in metres."""
+_HALF_THING = 0.35
+"""A line of sight to a cell ends this far before the cell's middle, in metres, because a thing hides its middle."""
 
 
 def visible_words(at: Pose4, words: dict[Cell, str]) -> dict[Cell, str]:
-    """Return the words of the window at a pose that light reaches; "unseen" stops it.
+    """Return those entries of ``words`` whose cells light reaches in the window at a pose.
 
-    ``words`` holds the window's cells.
+    ``words`` holds the word of every cell in the window. Unseen cells let no light through.
     """
     clear = np.zeros((VIEW, VIEW), bool)
     cells = list(window(*at))
     for forward, across, cell in cells:
         clear[forward, across] = is_see_through(words[cell])
     clear[0, VIEW // 2] = True
-    seen = spread_light(clear)
-    return {cell: words[cell] for forward, across, cell in cells if seen[forward, across]}
+    is_lit = spread_light(clear)
+    return {cell: words[cell] for forward, across, cell in cells if is_lit[forward, across]}
 
 
 def is_see_through(word: str) -> bool:
-    """Return whether what lies behind is seen: not behind walls and shut doors, nor behind what is not known."""
+    """Return whether a cell with this word lets light through: not a wall, a shut door or an unseen cell."""
     return word not in ("wall", "unseen") and not word.endswith((" closed", " locked"))
 
 
 @dataclass(frozen=True, slots=True)
 class Vantage:
-    """Where the footprint's middle is to be, map frame, and the heading; ``shows`` the unknown cells in view there."""
+    """Pose of the footprint's middle in the map frame; ``shows`` holds the unknown cells in view from this pose."""
 
     x: float
     y: float
@@ -72,24 +75,24 @@ class Vantage:
 
     @property
     def place(self) -> tuple[float, float, float]:
-        """The pose alone."""
+        """The pose as (x, y, heading)."""
         return self.x, self.y, self.heading
 
 
 Tried = tuple[tuple[float, float, float], Cell]
-"""A pose, and what was to be seen from there."""
+"""A pose (x, y, heading) and a cell that the robot looked at from this pose."""
 
 
 class Vantages:
-    """Poses from which unknown cells would come into view.
+    """Finder of poses from which unknown cells would come into view.
 
     Args:
         chart: the occupancy map.
-        terrain: its cells.
-        lattice: where they lie.
-        camera: of the robot.
+        terrain: the classes of the cells of ``chart``.
+        lattice: the grid of cells.
+        camera: the robot's camera.
         closed: cells that must not be entered.
-        tried: what was in view in vain.
+        tried: looks that are not repeated, because they left their cell unknown.
     """
 
     def __init__(
@@ -110,26 +113,33 @@ class Vantages:
         self._half_view = atan2(camera.width / 2, camera.focal) - _MARGIN
 
     def best(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
-        """Return the pose that shows most of the ``unknown`` cells for the effort, or None if none shows any."""
-        found = None
-        most = 0.0
+        """Return the pose that shows most ``unknown`` cells per effort, or None if no pose shows an unknown cell.
+
+        The robot is at ``at``. The effort of a pose is the cost of getting there and of waiting for a picture.
+        """
+        best = None
+        best_worth = 0.0
         for cost, pose in self._reachable(at):
             effort = cost + LOOK_COST
-            # Poses come with growing cost: none that follows can be worth more.
-            if len(unknown) / effort <= most:
+            # Costs grow, so no later pose can be worth more, even if it showed all unknown cells.
+            if len(unknown) / effort <= best_worth:
                 break
             cell, direction = pose
             place = (*self._lattice.middle(cell), heading_of(direction))
             untried = (target for target in unknown if (place, target) not in self._tried)
             views = frozenset(target for target in untried if self.shows(pose, target))
             worth = len(views) / effort
-            if worth > most:
-                found = Vantage(*place, views)
-                most = worth
-        return found or self._find_beside(at, unknown)
+            if worth > best_worth:
+                best = Vantage(*place, views)
+                best_worth = worth
+        return best or self._find_beside(at, unknown)
 
     def shows(self, pose: Pose4, cell: Cell) -> bool:
-        """Return whether the camera would see a cell from there, or the lidar if that has not met it yet."""
+        """Return whether a look from the pose would show the cell.
+
+        If the lidar has not classified the cell yet, a free line from the lidar to a part of the cell suffices.
+        Otherwise the camera must see the cell.
+        """
         here, direction = pose
         x, y = self._lattice.middle(here)
         to_x, to_y = self._lattice.middle(cell)
@@ -138,20 +148,22 @@ class Vantages:
             return any(self._is_free(x, y, to_x + dx, to_y + dy, 0.0) for dx, dy in around)
 
         distance = hypot(to_x - x, to_y - y)
-        if not _NEAREST <= distance <= _MAX_DISTANCE:
+        if not _MIN_DISTANCE <= distance <= _MAX_DISTANCE:
             return False
-        bearing = wrap_angle(atan2(to_y - y, to_x - x) - heading_of(direction))
-        return abs(bearing) <= self._half_view and self._is_free(x, y, to_x, to_y, _BEFORE)
+        direction_to_cell = atan2(to_y - y, to_x - x)
+        bearing = wrap_angle(direction_to_cell - heading_of(direction))
+        is_in_view = abs(bearing) <= self._half_view
+        return is_in_view and self._is_free(x, y, to_x, to_y, _HALF_THING)
 
     def _find_beside(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
-        """Return the nearest place beside the middle of a cell from which a sign in a cell would be seen whole."""
+        """Return the nearest pose beside the middle of a cell from which a whole sign in an unknown cell is in view."""
         cells = dict.fromkeys(cell for _, (cell, _) in self._reachable(at))
-        for cell, target, dx, dy in product(cells, unknown, _ASIDE, _ASIDE):
+        for cell, target, dx, dy in product(cells, unknown, _OFFSETS, _OFFSETS):
             x, y = self._lattice.middle(cell)
             x = x + dx
             y = y + dy
             to_x, to_y = self._lattice.middle(target)
-            if not _NEAREST <= hypot(to_x - x, to_y - y) <= _NEARBY:
+            if not _MIN_DISTANCE <= hypot(to_x - x, to_y - y) <= _MAX_BESIDE_DISTANCE:
                 continue
             heading = atan2(to_y - y, to_x - x)
             vantage = Vantage(x, y, heading, frozenset({target}))
@@ -161,16 +173,21 @@ class Vantages:
         return None
 
     def _sees_sign(self, vantage: Vantage, to_x: float, to_y: float) -> bool:
-        dx = -_SIGN * sin(vantage.heading)
-        dy = _SIGN * cos(vantage.heading)
+        """Return whether the robot has room at the pose and sees both edges and the middle of a sign at (to_x, to_y).
+
+        The pose must face the sign.
+        """
         if self._is_occupied_around(vantage.x, vantage.y):
             return False
-        points = ((to_x + side * dx, to_y + side * dy) for side in (-1, 0, 1))
-        return all(self._is_free(vantage.x, vantage.y, *point, _BEFORE) for point in points)
+        # From the middle of the sign to its left edge.
+        edge_x = -_HALF_SIGN * sin(vantage.heading)
+        edge_y = _HALF_SIGN * cos(vantage.heading)
+        points = ((to_x + side * edge_x, to_y + side * edge_y) for side in (-1, 0, 1))
+        return all(self._is_free(vantage.x, vantage.y, *point, _HALF_THING) for point in points)
 
     def _is_occupied_around(self, x: float, y: float) -> bool:
         size = self._chart.resolution
-        reach = ceil(_ROOM / size)
+        reach = ceil(_TURN_ROOM / size)
         column = int((x - self._chart.x) / size)
         row = int((y - self._chart.y) / size)
         rows = slice(max(0, row - reach), row + reach + 1)
@@ -178,7 +195,7 @@ class Vantages:
         return bool((self._codes[rows, columns] >= OCCUPIED).any())
 
     def _is_free(self, x: float, y: float, to_x: float, to_y: float, before: float) -> bool:
-        """Return whether nothing is known to stand on a line, up to ``before`` metres from its end."""
+        """Return whether no occupied point of the map lies on a line, whose last ``before`` metres are left out."""
         distance = hypot(to_x - x, to_y - y)
         end = max(0.0, 1 - before / max(distance, 1e-9))
         share = np.linspace(0.0, end, 1 + ceil(distance / 0.04))
@@ -189,12 +206,14 @@ class Vantages:
         columns = np.floor((along_x - chart.x) / chart.resolution).astype(np.int64)
         rows = np.floor((along_y - chart.y) / chart.resolution).astype(np.int64)
         height, width = self._codes.shape
-        inside = (rows >= 0) & (columns >= 0) & (rows < height) & (columns < width)
-        codes = self._codes[rows[inside], columns[inside]]
+        has_row = (rows >= 0) & (rows < height)
+        has_column = (columns >= 0) & (columns < width)
+        is_on_map = has_row & has_column
+        codes = self._codes[rows[is_on_map], columns[is_on_map]]
         return not bool((codes >= OCCUPIED).any())
 
     def _reachable(self, at: Pose4) -> Iterator[tuple[int, Pose4]]:
-        """Yield poses with what it costs to get there, the nearest first (Dijkstra's algorithm)."""
+        """Yield (cost from ``at``, pose) for every reachable pose, by growing cost (Dijkstra's algorithm)."""
         pending = [(0, at)]
         done = set[Pose4]()
         while pending:
@@ -204,8 +223,9 @@ class Vantages:
             done.add(pose)
             yield cost, pose
             cell, direction = pose
-            for turn in (1, 3):
-                heapq.heappush(pending, (cost + TURN_COST, (cell, (direction + turn) % 4)))
+            for quarter_turns in (1, 3):
+                turned = (direction + quarter_turns) % 4
+                heapq.heappush(pending, (cost + TURN_COST, (cell, turned)))
             ahead = next_cell(cell, direction)
             if self._terrain.ground_at(ahead) is Ground.FREE and ahead not in self._closed:
                 heapq.heappush(pending, (cost + 1, (ahead, direction)))

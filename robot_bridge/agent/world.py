@@ -1,12 +1,12 @@
-"""SENSE and ACT: a robot as a World, so that an agent that was learned in a grid world drives it unchanged.
+"""SENSE and ACT: a robot as a World, so that an agent learned in a grid world drives the robot unchanged.
 
 ::
 
     senses -> window -> full_grid -> agent -> primitive -> decision -> executor -> controller -> chain -> robot
 
-The agent is shown what a MiniGrid agent would be shown: the window ahead of it, as far as light reaches. A robot sees
-less at a glance, so after a primitive it looks at what is missing, from near poses, and comes back. What cannot be
-done leaves the agent where it was, as bumping into a wall does.
+The agent is shown what a MiniGrid agent would be shown: the cells of the window ahead that light reaches. A robot sees
+less at a glance. Therefore, after a primitive, the robot looks at the missing cells from near poses and drives back. A
+primitive that cannot be done leaves the agent where it was, like bumping into a wall.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}
 
 
 class RobotWorld(MappedWorld):
-    """A World on a robot, standing in the middle of a cell and ready.
+    """World on a robot that stands in the middle of a cell.
 
     Args:
-        name: of the world, for error messages.
-        make: a robot at its start; called again for every reset.
+        name: name of the world in error messages.
+        make: makes a robot at its start; called again for every reset.
         executor: runs generated code.
-        can_restart: whether ``make`` leads to the very same start; a robot in a room cannot be put back.
+        can_restart: whether ``make`` always leads to the same start; False for a real robot, which cannot be put back.
 
     Attributes:
-        bumps: primitives that could not be done.
+        bumps: number of primitives that could not be done.
         senses: what the robot knows of its surroundings.
 
     Raises:
-        WorldError: the robot does not come to see anything.
+        WorldError: the robot sends no scan or no picture.
     """
 
     senses: Senses
@@ -83,6 +83,7 @@ class RobotWorld(MappedWorld):
         return self.rig.judge.reward
 
     def step(self, code: int) -> None:
+        """Carry out the primitive ``code``, tell the judge and update the agent's view."""
         self._refuse_when_over()
         primitive = Primitive(code)
         try:
@@ -93,7 +94,7 @@ class RobotWorld(MappedWorld):
             else:
                 self.bumps += 1
                 self.rig.judge.count_failed_primitive()
-            self._hold_against_judge()
+            self._check_against_judge()
             if not self.over:
                 self._perceive()
         except RobotError as error:
@@ -133,7 +134,7 @@ class RobotWorld(MappedWorld):
         except RobotError as error:
             self.close()
             raise WorldError(f"{self.name}: {error}") from error
-        except BaseException:  # Ctrl-C: nobody else knows yet of a robot to be closed
+        except BaseException:  # Ctrl-C: no caller has this world yet, so no caller can close the robot
             self.close()
             raise
         self._start_direction = self._direction
@@ -156,7 +157,11 @@ class RobotWorld(MappedWorld):
                 return self._change(primitive)
 
     def _move(self, cell: Cell, direction: int) -> bool:
-        """Drive there, or back again if that fails; return whether the robot is there."""
+        """Drive to the middle of a cell; if the drive fails, drive back. Return whether the robot reached the cell.
+
+        Raises:
+            WorldError: the robot can neither reach the cell nor drive back.
+        """
         if self.senses.go((cell, direction)):
             self._position = cell
             self._direction = direction
@@ -166,7 +171,10 @@ class RobotWorld(MappedWorld):
         return False
 
     def _change(self, primitive: Primitive) -> bool:
-        """Have others do what the robot cannot, once it stands right; return whether it was done."""
+        """Cause the effect of a primitive on the cell ahead; return whether the effect happened.
+
+        The robot first moves to the middle of its cell and stands still.
+        """
         effects = self.rig.effects
         ahead = next_cell(*self._at)
         if not self.senses.go(self._at) or not self.senses.pilot.rest():
@@ -192,8 +200,8 @@ class RobotWorld(MappedWorld):
         self.senses.change(ahead, label)
         return True
 
-    def _hold_against_judge(self) -> None:
-        """Raise an error if the robot lost its way: it must not be judged by where it believes to be."""
+    def _check_against_judge(self) -> None:
+        """Raise WorldError if the real state differs from the judge's state, because the robot lost its way."""
         difference = self.rig.difference()
         if difference:
             raise WorldError(f"{self.name}: {difference}")
@@ -210,19 +218,19 @@ class RobotWorld(MappedWorld):
         self.rig.controller.note("effect", data)
 
     def _perceive(self) -> None:
-        """Bring the agent's map up to date."""
+        """Survey the surroundings and bring the agent's position, view and map up to date."""
         cell, direction = self.senses.at
         self._position = cell
         self._direction = direction
         words = self.senses.survey(self._at)
 
-        # The view has the axes of the map; the agent stands at another place in it by direction.
+        # The view has the axes of the map, so the agent's place in the view depends on the direction.
         agent_at = perception.agent_cell(VIEW, direction)
         first_row = cell[0] - agent_at[0]
         first_column = cell[1] - agent_at[1]
         view = np.full((VIEW, VIEW), perception.UNSEEN, np.uint8)
         for (row, column), word in words.items():
-            # What cannot be looked at from anywhere is shut off, which is what a wall is to the agent.
+            # A cell that is still unseen cannot be looked at from anywhere. To the agent, this is a wall.
             code = _CODES["wall" if word == "unseen" else word]
             view[row - first_row, column - first_column] = code
 
@@ -247,10 +255,10 @@ def act(plan: str, agent: str, world: RobotWorld) -> Outcome:
     Args:
         plan: the actions with their arguments.
         agent: source of the agent that has these actions.
-        world: the robot; closing it is left to the caller.
+        world: the robot's world, which the caller closes.
 
     Raises:
-        SetupError: the plan and the agent do not fit, see :func:`robot_bridge.agent.plan.check_plan`.
+        SetupError: the agent cannot carry out the plan, see :func:`robot_bridge.agent.plan.check_plan`.
         WorldError: the robot failed.
         SandboxError: generated code cannot be executed safely.
     """

@@ -15,7 +15,7 @@ _OUR_PACKAGES: Final = ("robot_bridge", "spca")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry out a command; return its exit code."""
+    """Carry out the command that ``argv`` names and return its exit code; ``argv`` defaults to ``sys.argv``."""
     with ExitHandler() as ending:
         try:
             ending.code = run_app(make_robot_app(), argv, {"--out": "--output"})

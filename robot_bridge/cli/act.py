@@ -1,4 +1,4 @@
-"""``act``: a plan, carried out by the actions that an agent has learned, on a robot."""
+"""The command ``act``: carry out a plan on a robot with the actions that an agent has learned."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ from spca.sandbox.executor import SandboxExecutor
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """What became of the plan: ``status`` is that of its outcome, or interrupted, or failed where the robot did;
-    ``place`` is the step at fault, in words."""
+    """Result of carrying out a plan.
+
+    ``status`` is the status of the plan's outcome, "interrupted", or "failed" if the robot failed. ``place`` names the
+    step at fault, or is "".
+    """
 
     status: str
     message: str
@@ -42,9 +45,9 @@ class _Ending:
 
 
 def carry_out_plan(plan: str, options: ActOptions) -> int:
-    """Carry out the plan, say what became of it, and return the exit code.
+    """Carry out the plan, report the result and return the exit code.
 
-    Whatever can be refused is, before the robot moves.
+    All options and the plan are checked before the robot moves.
     """
     robot = options.robot
     if robot.is_simulated and robot.world == CLUTTERED:
@@ -76,7 +79,7 @@ def carry_out_plan(plan: str, options: ActOptions) -> int:
 
 
 def _load_agent(plan: str, path: Path) -> AgentSource:
-    """Return the agent, which can begin the plan."""
+    """Read the agent's source and check that the agent can carry out the plan."""
     agent_plan.read_steps(plan)
     called = f"--agent {path}"
     try:
@@ -89,10 +92,17 @@ def _load_agent(plan: str, path: Path) -> AgentSource:
 
 
 def _make_rig(options: RobotOptions, mission: str, config: RobotConfig, topics: Topics, stack: ExitStack) -> Rig:
-    """Return a robot before its first action; a real one is driven in real time, what runs the agent's source is not.
+    """Return the robot with all that an agent's world needs.
+
+    For a real robot, this process gets real-time priority until ``stack`` closes. The sandbox that runs the agent's
+    source was started before and keeps its normal priority.
 
     Args:
-        mission: what the operator of a real robot is asked about in the end.
+        options: says which robot.
+        mission: text for the question at the end, put to the operator of a real robot.
+        config: the robot's configuration.
+        topics: topics of a real robot.
+        stack: ends the real-time priority.
     """
     if options.is_simulated:
         return twin_rig(options.world, options.seed, config=config)
@@ -119,18 +129,18 @@ def _confirm_mission(mission: str) -> bool:
 
 
 def _run_plan(plan: str, robot: RobotOptions, agent: AgentSource, rig: Rig, executor: SandboxExecutor) -> _Ending:
-    """Carry out the plan and return what became of it; the robot stands then."""
+    """Carry out the plan, stop the robot and return the result."""
     name = f"{robot.world} seed {robot.seed}" if robot.is_simulated else f"domain {robot.choose_domain()}"
-    steps: list[int] = []
+    primitives: list[int] = []
     try:
         with closing(RobotWorld(name, lambda: rig, executor, can_restart=False)) as world:
-            steps = world.previous_actions
+            primitives = world.previous_actions  # the world appends to this list
             outcome = act(plan, agent.text, world)
     except KeyboardInterrupt:
-        return _Ending("interrupted", "the robot was stopped", tuple(steps), EXIT_INTERRUPTED)
+        return _Ending("interrupted", "the robot was stopped", tuple(primitives), EXIT_INTERRUPTED)
     except WorldError as error:
         log_error(error)
-        return _Ending("failed", str(error), tuple(steps), EXIT_USER_ERROR)
+        return _Ending("failed", str(error), tuple(primitives), EXIT_USER_ERROR)
 
     exit_code = EXIT_FINISHED if outcome.status is Status.SUCCESS else EXIT_FAILED
     place = f" in {PlanStep(outcome.action, outcome.args)}" if outcome.action else ""
@@ -140,6 +150,7 @@ def _run_plan(plan: str, robot: RobotOptions, agent: AgentSource, rig: Rig, exec
 
 
 def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, rig: Rig) -> None:
+    """Write the summary of a plan into ``folder`` and print the result."""
     state = rig.controller.state
     minutes = state.explore_time_s / 60
     summary = {
@@ -165,7 +176,8 @@ def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, rig: 
     outcome = f"{ending.status}{ending.place}: {ending.message}"
     driven = f"{minutes:.1f} min, {state.distance_traveled_m:.0f} m driven"
     print(f"{outcome}; {driven}; {len(ending.primitives)} primitives")
-    if ending.traceback.count("\n") > 1:
+    is_real_traceback = ending.traceback.count("\n") > 1
+    if is_real_traceback:
         print(ending.traceback, file=sys.stderr)
     if ending.exit_code == EXIT_USER_ERROR:
         print(f"error: {ending.message}", file=sys.stderr)

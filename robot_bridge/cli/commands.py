@@ -1,4 +1,4 @@
-"""The commands by name; each imports what it needs when it is called, so that help is quick."""
+"""The commands and their help; a command imports its modules only when called, so that help is quick."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ examples:
 
 
 def make_robot_app() -> App:
-    """Return the program with its commands."""
+    """Return the command-line program with all commands."""
     name = program("python -m robot_bridge")
     app = make_app(name, _DESCRIPTION, epilogue=_EPILOGUE.format(program=name))
     app.command(run_explore, name="explore", help_epilogue=_list_endings())
@@ -44,12 +44,14 @@ def make_robot_app() -> App:
 
 
 def _list_endings() -> str:
+    """Return the epilogue of ``explore --help``: a line for each exit code."""
     codes = [(EXIT_USER_ERROR, "", "a mistake in what was asked")]
     for ending in Ending:
         if ending is not Ending.STOPPED:
             codes.append((ending.exit_code, ending.value, ending.sentence))
     lines = ["exit codes, and the word for each ending:"]
-    lines += [f"  {code:>3}  {word:<15}  {sentence}" for code, word, sentence in sorted(codes)]
+    for code, word, sentence in sorted(codes):
+        lines.append(f"  {code:>3}  {word:<15}  {sentence}")
     return "\n".join(lines)
 
 

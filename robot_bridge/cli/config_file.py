@@ -1,4 +1,4 @@
-"""A YAML file with what differs from the default robot."""
+"""Read a YAML file with the values that differ from the default robot."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from spca.common.files import read_text
 
 
 def read(path: Path | None) -> tuple[RobotConfig, Topics]:
-    """Return the robot that a file describes and, under ``topics``, where it publishes; without a file the default.
+    """Return the robot's configuration and its topics, as given in a file; without a file, both are the defaults.
 
     Raises:
-        SetupError: the file cannot be read, or holds what no robot has.
+        SetupError: the file cannot be read, or holds an unknown name or an invalid value.
     """
     given = _read_yaml(path) if path else None
     if path is None or given is None:
@@ -48,7 +48,10 @@ def _read_yaml(path: Path) -> object:
 
 
 def _override(default: Any, given: object, path: Path, where: str) -> Any:
-    """Return ``default`` with the values that a mapping gives."""
+    """Return the dataclass ``default`` with the values of the mapping ``given``.
+
+    ``where`` is the dotted name of ``default`` in the file, "" for the top level.
+    """
     if not isinstance(given, dict):
         raise SetupError(f"{path}: {where or 'the file'} must hold names and values")
     known = {field.name: getattr(default, field.name) for field in fields(default)}
@@ -63,6 +66,7 @@ def _override(default: Any, given: object, path: Path, where: str) -> Any:
 
 
 def _check_value(old: Any, value: object, path: Path, place: str) -> Any:
+    """Return the valid new value of a field, whose default ``old`` says which type is valid."""
     if is_dataclass(old):
         return _override(old, value, path, place)
     if not isinstance(old, str):
@@ -73,8 +77,9 @@ def _check_value(old: Any, value: object, path: Path, place: str) -> Any:
 
 
 def _check_number(old: float, value: object, path: Path, place: str) -> float:
-    # To Python, bool is a kind of int.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    # In Python, bool is a subclass of int.
+    is_bool = isinstance(value, bool)
+    if is_bool or not isinstance(value, int | float) or not math.isfinite(value):
         raise SetupError(f"{path}: {place} must be a number, not {value!r}")
     if isinstance(old, int) and not isinstance(value, int):
         raise SetupError(f"{path}: {place} must be a whole number, not {value!r}")

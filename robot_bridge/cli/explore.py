@@ -1,4 +1,4 @@
-"""``explore``: a model, or the frontiers, drive the robot through an unknown place."""
+"""The command ``explore``: a model, or frontier exploration, drives the robot through an unknown place."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from spca.common.text import format_count
 from spca.llm.calls.desk import CallDesk
 
 _MAX_REASONS: Final = 8
-"""For which the safety chain stepped in, that are told at the end."""
+"""Greatest number of reasons for interventions of the safety chain that are printed at the end."""
 
 
 def explore_place(options: ExploreOptions) -> int:
-    """Explore, write what was found, say what it came to, and return the exit code."""
+    """Explore, write the files of the exploration, print a summary, and return the exit code."""
     robot = options.robot
     outputs.require_filmable(robot, options.output)
     config, topics = config_file.read(robot.config)
@@ -64,13 +64,16 @@ def explore_place(options: ExploreOptions) -> int:
     summary = replace(_drop_unsent(summary, desk), interventions=count_interventions(summary.interventions))
     _report(options, folder, summary, desk)
     ending = Ending(summary.ended)
-    for fault in _model_faults(ending, model):
+    for fault in _list_model_faults(ending, model):
         print(fault, file=sys.stderr)
     return ending.exit_code
 
 
 def _explore(explorer: Explorer, minutes: float) -> Summary:
-    """Explore and return the summary; a robot that failed ends it with a line, and what was found is written."""
+    """Explore and return the summary.
+
+    If the robot fails, print the error and return the summary up to the failure.
+    """
     try:
         return explorer.run(minutes)
     except DeviceError as error:
@@ -80,7 +83,10 @@ def _explore(explorer: Explorer, minutes: float) -> Summary:
 
 
 def _close(controller: Controller, explorer: Explorer) -> None:
-    """Close the controller; a robot that has failed and cannot be told to stop was reported by its failure."""
+    """Close the controller.
+
+    If the exploration ended because the robot failed, ignore a DeviceError, because the failure was reported already.
+    """
     try:
         controller.close()
     except DeviceError:
@@ -88,8 +94,8 @@ def _close(controller: Controller, explorer: Explorer) -> None:
             raise
 
 
-def _model_faults(ending: Ending, model: models.AccountedModel | None) -> Iterator[str]:
-    """Yield what was wrong with the models."""
+def _list_model_faults(ending: Ending, model: models.AccountedModel | None) -> Iterator[str]:
+    """Yield messages about faults of the models, none if the exploration was interrupted or had no model."""
     if model is None or ending is Ending.INTERRUPTED:
         return
     if model.ended:
@@ -101,14 +107,15 @@ def _model_faults(ending: Ending, model: models.AccountedModel | None) -> Iterat
 
 
 def _drop_unsent(summary: Summary, desk: CallDesk | None) -> Summary:
-    """Return the summary without the calls that failed before anything was sent, such as one past the budget."""
+    """Return the summary without the calls that failed before a request was sent, such as a call past the budget."""
     unsent = summary.calls - len(desk.ledger.records) if desk else 0
-    # One whose failure nobody waited for was not counted as failed.
+    # The difference can be negative, because an unsent call does not count as failed if its result was not awaited.
     failed = max(0, summary.failed_calls - unsent)
     return replace(summary, calls=summary.calls - unsent, failed_calls=failed)
 
 
 def _greet(options: ExploreOptions, body: robots.ReadyRobot, folder: Path) -> None:
+    """Print what the robot lacks and, unless the output is quiet, what is about to happen."""
     robot = options.robot
     model = options.models.model
     observe_model = options.models.observe_model
@@ -129,7 +136,7 @@ def _greet(options: ExploreOptions, body: robots.ReadyRobot, folder: Path) -> No
 
 
 def _record_options(options: ExploreOptions) -> dict[str, object]:
-    """Return the options as the summary keeps them."""
+    """Return the options in the form in which the summary file holds them."""
     return {
         "command": "explore",
         **asdict(options.robot),
@@ -142,6 +149,7 @@ def _record_options(options: ExploreOptions) -> dict[str, object]:
 
 
 def _report(options: ExploreOptions, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
+    """Write the summary into ``folder`` and print it."""
     records = desk.ledger.records if desk else ()
     cost = sum((record.cost or 0 for record in records), start=0)
     written = {"settings": _record_options(options), **asdict(summary), "cost_usd": float(cost)}

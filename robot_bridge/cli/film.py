@@ -1,4 +1,4 @@
-"""A film of what the robot saw, of the robot from above and of its map, with what it was doing in words."""
+"""Film of the camera's pictures, of the robot from above and of the map, with the current action in words."""
 
 from __future__ import annotations
 
@@ -21,33 +21,35 @@ from robot_bridge.protocols import Journal
 from spca.common.installation import pip_install
 
 HEIGHT: Final = 480
-WORDS: Final = 60
-"""Height in pixels of the lines below the pictures."""
+"""Height of the pictures, in pixels."""
+WORDS_HEIGHT: Final = 60
+"""Height of the strip of text below the pictures, in pixels."""
 FPS: Final = 10
-CAMERA = 640
-SQUARE = 480
-ALONE = 960
-"""Widths of the camera's picture, of the views from above, and of a map that is alone."""
-_FINE: Final = 2
-"""The map is drawn so many times as large and then averaged: smooth edges."""
+CAMERA_WIDTH = 640
+SQUARE_WIDTH = 480
+"""Width of the view from above and of the map beside the camera's picture, in pixels."""
+LONE_MAP_WIDTH = 960
+"""Width of the map in a film that shows nothing else, in pixels."""
+_OVERSAMPLING: Final = 2
+"""The map is drawn this many times as large and then averaged, for smooth edges."""
 _DARK = 24
 _GREY = (206, 210, 214)
 _LIGHT = (236, 239, 241)
 _AMBER = (255, 171, 64)
 _CONTAINER: Final[Mapping[str, str]] = {"movflags": "hybrid_fragmented+frag_every_frame", "flush_packets": "1"}
-"""Every picture is in the file as soon as it is drawn: a film whose writer was killed plays up to there."""
+"""Options that write every picture to the file at once, so that a film can be played if its writer was killed."""
 _CODEC: Final[Mapping[str, str]] = {"crf": "23", "preset": "veryfast", "tune": "zerolatency"}
 
 TopView = Callable[[int], Picture]
-"""Draws the robot from above, given a width."""
+"""Function that draws the robot from above, given the picture's width in pixels."""
 
 
 class Film(Journal):
-    """A journal that writes an MP4 of camera, top view and map, side by side.
+    """Journal that writes an MP4 of camera, top view and map, side by side.
 
     Args:
-        path: of the file, replaced.
-        top_view: None where nothing can be drawn: the map is filmed alone.
+        path: the file, which is replaced if it exists.
+        top_view: draws the robot from above; if None, the film shows only the map.
         every: seconds of the robot's clock between two pictures.
 
     Raises:
@@ -60,21 +62,21 @@ class Film(Journal):
         except ImportError as error:
             raise SetupError(f"--film needs PyAV: {pip_install('av')}") from error
         self._make_frame = av.VideoFrame.from_ndarray
-        self._width = CAMERA + 2 * SQUARE if top_view else ALONE
+        self._width = CAMERA_WIDTH + 2 * SQUARE_WIDTH if top_view else LONE_MAP_WIDTH
         try:
             self._container: Any = av.open(str(path), "w", format="mp4", options=dict(_CONTAINER))
             self._stream = self._container.add_stream("libx264", rate=Fraction(FPS), options=dict(_CODEC))
             self._stream.width = self._width
-            self._stream.height = HEIGHT + WORDS
+            self._stream.height = HEIGHT + WORDS_HEIGHT
             self._stream.pix_fmt = "yuv420p"
             self._container.start_encoding()
         except OSError as error:
             raise SetupError(f"cannot write {path}: {error.strerror or error}") from error
         self._top_view = top_view
         self._every = every
-        self._next = 0.0
-        self._seen: Picture = np.full((HEIGHT, CAMERA, 3), 40, dtype=np.uint8)
-        self._map: tuple[NDArray[np.int8], float, float, float] | None = None
+        self._next_picture = 0.0
+        self._camera: Picture = np.full((HEIGHT, CAMERA_WIDTH, 3), 40, dtype=np.uint8)
+        self._map: tuple[NDArray[np.int8], float, float, float] | None = None  # codes, resolution, x, y
         self._trail = Trail()
         self._action = ""
         self._safety = ""
@@ -86,7 +88,7 @@ class Film(Journal):
 
     def record_observation(self, observation: Observation) -> None:
         if observation.frame is not None:
-            self._seen = observation.frame.rgb
+            self._camera = observation.frame.rgb
 
     def record_estimate(self, estimate: Estimate) -> None:
         self._trail.record_estimate(estimate)
@@ -101,47 +103,50 @@ class Film(Journal):
     def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
         if applied.reason and not is_ordinary(applied.reason):
             self._safety = f"safety: {applied.reason}"
-        if now >= self._next:
-            self._next = now + self._every
-            self._add(now, applied)
+        if now >= self._next_picture:
+            self._next_picture = now + self._every
+            self._add_picture(now, applied)
             self._safety = ""
 
-    def _add(self, now: float, applied: Applied) -> None:
-        panels = np.hstack(self._panels())
-        picture = np.vstack((panels, self._words(now, applied)))
+    def _add_picture(self, now: float, applied: Applied) -> None:
+        panels = np.hstack(self._draw_panels())
+        picture = np.vstack((panels, self._draw_words(now, applied)))
         frame = self._make_frame(np.ascontiguousarray(picture, dtype=np.uint8), format="rgb24")
         self._container.mux(self._stream.encode(frame))
 
-    def _panels(self) -> list[Picture]:
+    def _draw_panels(self) -> list[Picture]:
+        """Return the pictures that stand side by side, from left to right."""
         if self._top_view is None:
-            return [self._map_panel(ALONE)]
-        camera = _fit_into_panel(self._seen, CAMERA)
-        above = _fit_into_panel(self._top_view(SQUARE), SQUARE)
-        return [camera, above, self._map_panel(SQUARE)]
+            return [self._draw_map(LONE_MAP_WIDTH)]
+        camera = _fit_into_panel(self._camera, CAMERA_WIDTH)
+        above = _fit_into_panel(self._top_view(SQUARE_WIDTH), SQUARE_WIDTH)
+        return [camera, above, self._draw_map(SQUARE_WIDTH)]
 
-    def _map_panel(self, width: int) -> Picture:
+    def _draw_map(self, width: int) -> Picture:
         if self._map is None:
             return _fit_into_panel(None, width)
-        drawn = MapPicture(*self._map, size=_FINE * HEIGHT, bold=0.6 * _FINE)
-        drawn.way(self._trail.poses)
-        return _fit_into_panel(drawn.picture(), width)
+        drawing = MapPicture(*self._map, size=_OVERSAMPLING * HEIGHT, bold=0.6 * _OVERSAMPLING)
+        drawing.way(self._trail.poses)
+        return _fit_into_panel(drawing.picture(), width)
 
-    def _words(self, now: float, applied: Applied) -> Picture:
-        words: Picture = np.full((WORDS, self._width, 3), _DARK, dtype=np.uint8)
+    def _draw_words(self, now: float, applied: Applied) -> Picture:
+        """Return the strip of text: time, speed and action, and below the last intervention of the safety chain."""
+        strip: Picture = np.full((WORDS_HEIGHT, self._width, 3), _DARK, dtype=np.uint8)
         speed = f"{applied.twist.linear:+.2f} m/s"
         state = f"{narration.time_text(now)}  {speed}  {self._action}"
-        self._write(words, state, 24, _LIGHT)
-        self._write(words, self._safety, 50, _AMBER)
-        return words
+        self._write(strip, state, 24, _LIGHT)
+        self._write(strip, self._safety, 50, _AMBER)
+        return strip
 
     def _write(self, picture: Picture, text: str, baseline: int, colour: Colour) -> None:
+        """Write a line of text into a picture; ``baseline`` is in pixels from the top."""
         fitting = replace_non_ascii(text)[: self._width // 10]
         font = cv2.FONT_HERSHEY_SIMPLEX
         cv2.putText(picture, fitting, (12, baseline), font, 0.55, colour, 1, cv2.LINE_AA)
 
 
 def _fit_into_panel(picture: Picture | None, width: int) -> Picture:
-    """Return a picture as large as a panel of that width allows, in its middle."""
+    """Return a panel of a width with the picture in its middle, scaled to fit; None gives an empty panel."""
     panel: Picture = np.full((HEIGHT, width, 3), _GREY, dtype=np.uint8)
     if picture is None:
         return panel

@@ -1,4 +1,4 @@
-"""Listeners of what happens: told to a terminal, kept as a trail."""
+"""Journals for people: a narrator that prints events, and the trail of the robot."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from robot_bridge.safety.chain import kind_of
 from robot_bridge.text import harmless
 
 _REPEATED_AFTER: Final = 5.0
-"""Seconds after which the same intervention is worth telling again."""
+"""Seconds without an intervention of a kind, after which the next intervention of this kind is told again."""
 
 
 class Trail(Journal):
-    """Where the robot was, a point every few centimetres."""
+    """Poses along the robot's path, at least ``spacing`` metres apart."""
 
     def __init__(self, spacing: float = 0.05) -> None:
         self.poses: list[Pose] = []
@@ -36,13 +36,13 @@ def _print_line(line: str) -> None:
 
 
 class Narrator(Journal):
-    """Tells in lines what a person wants to follow: decisions, their outcomes, interventions, whatever is noted.
+    """Journal that tells decisions, results, interventions and other events in lines for a person.
 
-    Limits on acceleration, which every start has, are not told.
+    Ordinary interventions, such as the limit on acceleration at every start, are not told.
 
     Args:
-        tell: is given every line; by default it is printed at once, whatever the output is.
-        began: on the robot's clock; lines count from it.
+        tell: takes every line; by default prints and flushes the line.
+        began: time on the robot's clock from which the times in the lines count.
     """
 
     def __init__(self, tell: Callable[[str], None] = _print_line, began: float = 0.0) -> None:

@@ -1,7 +1,7 @@
-"""Models for the navigator: those of ``spca.llm.providers``, every call accounted for, kept and replayable.
+"""Models for the navigator, over ``spca.llm.providers``; every call is accounted for, recorded and replayable.
 
-The embedded navigators take the same way as a model behind a server: they are asked the same request and their answers
-are in the same files.
+An embedded navigator is treated like a model behind a server: it gets the same requests, and its answers are recorded
+in the same files.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from spca.llm.providers.base import Finish, Image, Limits, Listing, Message, Pro
 from spca.llm.providers.failures import OTHER_MODEL
 
 DEFAULT_MAX_COST: Final = 0.5
-"""USD, where no cap was given."""
+"""Cap on the cost in USD, unless the options give a cap."""
 MAX_OUTPUT_TOKENS: Final = 4000
-"""Of a decision: one call and a few sentences take 200; the rest is room for models that reason before they speak."""
+"""Limit for a decision. A tool call with a few sentences takes about 200 tokens; the rest is room for reasoning."""
 LEVEL: Final = "exploration"
 
 EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
     DEFAULT_MODEL: lambda _seed: ReferenceNavigator(),
 }
-"""Navigators that are part of the product, made of a seed."""
-_OTHERS: Final = tuple(prefix for prefix in PROVIDERS if prefix not in EMBEDDED_PREFIXES)
-"""Prefixes of models that may navigate."""
+"""Navigators that are part of the product, by name; each function makes a navigator from a seed."""
+_SERVED_PREFIXES: Final = tuple(prefix for prefix in PROVIDERS if prefix not in EMBEDDED_PREFIXES)
+"""Prefixes of models behind a server that may navigate."""
 
 
 class EmbeddedProvider:
-    """One of our own navigators as a provider: it sees what is in the request and nothing else.
+    """Provider over an embedded navigator, which sees nothing but the request.
 
     Attributes:
-        latency_s: how long its last answer took on the robot's clock: no time, unless it says so, so that a simulated
-            run is the same run again.
+        latency_s: how long the last answer took on the robot's clock, 0 unless the navigator says otherwise; real time
+            does not count, so that a simulated run can be repeated exactly.
     """
 
     def __init__(self, navigator: DecisionModel) -> None:
@@ -61,7 +61,7 @@ class EmbeddedProvider:
         self.latency_s = 0.0
 
     def complete(self, request: Request) -> Response:
-        """Answer by itself; see :class:`spca.llm.providers.base.Provider`."""
+        """Return the navigator's answer; see :class:`spca.llm.providers.base.Provider`."""
         texts = {message.role: message.text for message in request.messages}
         images: list[bytes] = []
         for message in request.messages:
@@ -77,17 +77,19 @@ class EmbeddedProvider:
         reply = self._navigator.ask(texts.get("system", ""), texts["user"], image, names, timeout)
         self.latency_s = reply.latency_s or 0.0
         calls = tuple(ToolCall(name, arguments) for name, arguments in reply.calls)
-        return Response(reply.text, finish=Finish.TOOL_CALL if calls else Finish.STOP, tool_calls=calls)
+        finish = Finish.TOOL_CALL if calls else Finish.STOP
+        return Response(reply.text, finish=finish, tool_calls=calls)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """A model that exists.
+    """Model that is known to exist.
 
     Attributes:
-        ref: such as "openai/gpt-6-luna@low".
-        effort: of its reasoning, None for the model's own choice.
-        flag: that chooses it.
+        ref: the model's reference, such as "openai/gpt-6-luna@low".
+        provider: sends requests to the model.
+        effort: effort of the model's reasoning, None for the model's own choice.
+        flag: command-line flag that chooses the model, for error messages.
     """
 
     ref: ModelRef
@@ -97,23 +99,24 @@ class NamedModel:
 
     @property
     def latency_s(self) -> float | None:
-        """How long the last answer took on the robot's clock; None: the real time it took."""
+        """How long the last answer took on the robot's clock; if None, the real time counts."""
         return getattr(self.provider, "latency_s", None)
 
 
 class AccountedModel:
     """A :class:`~robot_bridge.protocols.DecisionModel` whose calls pass a :class:`~spca.llm.calls.desk.CallDesk`.
 
-    Nothing is asked twice: a robot needs an answer to what it sees now, and its watchdog counts the failures.
+    A failed request is not repeated, because a robot needs an answer to what it sees now. The watchdog counts failures.
 
     Args:
-        navigator: decides.
-        observer: describes pictures; without it the navigator does.
+        navigator: model that decides.
+        observer: model that describes pictures; if None, the navigator describes them.
+        desk: accounts for all calls.
 
     Attributes:
-        ended: why nothing more can be had from it, "" while something can.
-        unseeing: why no picture is described any more by a model of its own, "" while one is.
-        failure: why the last request came to nothing, "" where every one came to something.
+        ended: why the navigator cannot be asked any more, or "".
+        unseeing: why the observer cannot be asked any more, or "".
+        failure: why the last failed request failed, or "" if no request has failed.
     """
 
     def __init__(self, navigator: NamedModel, observer: NamedModel | None, desk: CallDesk) -> None:
@@ -129,8 +132,8 @@ class AccountedModel:
         pictures = (Image("image/jpeg", image, "low"),) if image else ()
         messages = (Message("system", system), Message("user", user, pictures))
         model = self._navigator
-        offered = tuple(map(_make_tool, tools))
-        response = self._request(model, messages, offered, timeout_s, "navigate")
+        definitions = tuple(map(_make_tool, tools))
+        response = self._request(model, messages, definitions, timeout_s, "navigate")
         calls = tuple((call.name, call.arguments) for call in response.tool_calls)
         if not calls:
             self.failure = f"{model.ref}: the answer called no tool; take a model that calls tools with --model"
@@ -147,6 +150,15 @@ class AccountedModel:
     def _request(
         self, model: NamedModel, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
     ) -> Response:
+        """Send a request through the desk and return the response.
+
+        If the request fails, set ``ended``, ``unseeing`` or ``failure`` before raising.
+
+        Raises:
+            BudgetSpent: the budget does not allow the request.
+            ModelEnded: the navigator cannot be used at all.
+            ModelFailure: the request failed, or the observer cannot be used at all.
+        """
         limits = Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s, effort=model.effort)
         request = Request(model.ref.name, messages, tools=tools, limits=limits)
         try:
@@ -155,7 +167,7 @@ class AccountedModel:
             self.ended = str(error)
             raise BudgetSpent(self.ended) from error
         except ProviderConfigError as error:
-            if model is not self._navigator:  # which goes on without descriptions
+            if model is not self._navigator:  # the navigator goes on without descriptions
                 self.unseeing = _explain_error(error, model.flag)
                 raise ModelFailure(self.unseeing) from error
             self.ended = _explain_error(error, model.flag)
@@ -163,14 +175,17 @@ class AccountedModel:
         except ProviderError as error:
             self.failure = _explain_error(error, model.flag)
             raise ModelFailure(self.failure) from error
-        if eaten := describe_exhausted_reasoning(response):
-            self.failure = f"{model.ref}: {eaten}; take a model that reasons less with {model.flag}"
+        if exhaustion := describe_exhausted_reasoning(response):
+            self.failure = f"{model.ref}: {exhaustion}; take a model that reasons less with {model.flag}"
             raise ModelFailure(self.failure)
         return response
 
 
 def _explain_error(error: Exception, flag: str) -> str:
-    """Return the text of an error with the flags of this program; ``--timeout`` is none of them."""
+    """Return the text of an error with this program's flag for the model and without ``--timeout``.
+
+    The text mentions ``--timeout`` for other programs; this program has no such flag.
+    """
     return str(error).replace(OTHER_MODEL, f"name another one with {flag}").replace(" (--timeout)", "")
 
 
@@ -182,7 +197,10 @@ def _make_tool(name: str) -> Tool:
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """The models of an exploration, and what is known of models; ``observer`` describes pictures where it is given."""
+    """Models of an exploration and the catalogue of models.
+
+    If ``observer`` is None, the navigator describes pictures.
+    """
 
     navigator: NamedModel
     observer: NamedModel | None
@@ -190,14 +208,14 @@ class Crew:
 
 
 def resolve_models(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
-    """Return the models that settings name, None if none is wanted; nothing is paid or written yet.
+    """Return the models that the settings name, or None if the exploration is to use no model.
 
-    Keys are taken from the environment, completed from ``.env`` in the working directory. What is known of the end of
-    a model is warned of.
+    No request is paid for and no file is written yet. Keys are taken from the environment, completed from ``.env`` in
+    the working directory. A warning is printed for a model that is known to end.
 
     Raises:
-        SetupError: there is no such model, it was shut down, it lacks a key, its address is invalid or its cost cannot
-            be capped.
+        SetupError: a model does not exist, was shut down, lacks a key, has an invalid address, or has a cost that
+            cannot be capped.
         FileError: ``.env`` cannot be read.
         SettingsError: the table of models or a server cannot be used.
     """
@@ -212,7 +230,7 @@ def resolve_models(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
     servers["openai"] = Server(settings.base_url)
     catalogue = Catalogue.load(settings.model_table, servers)
     for ref in asked:
-        if ref.prefix not in _OTHERS and ref.prefix not in servers:
+        if ref.prefix not in _SERVED_PREFIXES and ref.prefix not in servers:
             raise _unknown_model_error(ref, catalogue)
     if any(ref.prefix == "openai" for ref in asked):
         _check_address(settings.base_url)
@@ -226,6 +244,7 @@ def resolve_models(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
 
 
 def _resolve_model(name: str, flag: str, settings: ModelOptions, seed: int, catalogue: Catalogue) -> NamedModel:
+    """Return the model of a name, after checking that its provider can be used and its cost can be capped."""
     ref = ModelRef.parse(name)
     if name in EMBEDDED:
         return NamedModel(ref, EmbeddedProvider(EMBEDDED[name](seed)), flag=flag)
@@ -234,12 +253,13 @@ def _resolve_model(name: str, flag: str, settings: ModelOptions, seed: int, cata
     try:
         provider = catalogue.provider(ref)
         if isinstance(provider, Listing):
-            provider.load_sdk()  # here, because questions are asked in a thread of their own
+            provider.load_sdk()  # in this thread, because requests are sent from another thread
     except ProviderConfigError as error:
         raise SetupError(_explain_error(error, flag)) from error
 
     is_priced = catalogue.price(ref) is not None
-    if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
+    needs_price = settings.max_cost is not None or settings.max_calls is None
+    if needs_price and not is_priced:
         fix = "leave it out and give" if settings.max_cost is not None else "give"
         hint = catalogue.suggest(ref)
         raise SetupError(f"the price of {ref} is unknown{hint}, so its cost cannot be capped: {fix} --max-calls N")
@@ -247,10 +267,15 @@ def _resolve_model(name: str, flag: str, settings: ModelOptions, seed: int, cata
 
 
 def _check_models(asked: Sequence[ModelRef], catalogue: Catalogue, *, is_asked: bool) -> None:
-    """Refuse models that cannot be meant, and warn of what is known of others.
+    """Print a warning about models that are known to end.
 
     Args:
-        is_asked: whether servers are asked for their lists.
+        asked: the models.
+        catalogue: knows the models.
+        is_asked: whether servers are asked for their lists of models.
+
+    Raises:
+        SetupError: a model does not exist or was shut down.
     """
     try:
         warning = catalogue.find_warning(asked, is_asked=is_asked)
@@ -262,6 +287,7 @@ def _check_models(asked: Sequence[ModelRef], catalogue: Catalogue, *, is_asked: 
 
 
 def _check_flags(settings: ModelOptions, robot: RobotOptions) -> None:
+    """Raise SetupError if options contradict each other."""
     asked = [ModelRef.parse(name) for name in (settings.model, settings.observe_model) if name]
     if settings.base_url and not any(ref.prefix == "openai" for ref in asked):
         raise SetupError(f"--base-url is for openai/... models, not for {settings.model}: leave it out or give --model")
@@ -273,11 +299,11 @@ def _check_flags(settings: ModelOptions, robot: RobotOptions) -> None:
 
 def _unknown_model_error(ref: ModelRef, catalogue: Catalogue) -> SetupError:
     model = str(ref)
-    near = catalogue.find_nearest(ref, has_prefix=False) if model not in catalogue.table.names() else None
-    similar = [str(near)] if near else []
+    nearest = catalogue.find_nearest(ref, has_prefix=False) if model not in catalogue.table.names() else None
+    similar = [str(nearest)] if nearest else []
     similar += find_nearest(model, (*EMBEDDED, NO_MODEL), 1)
     hint = f" (did you mean {similar[0]}?)" if similar else ""
-    prefixes = dict.fromkeys((*_OTHERS, *catalogue.servers))
+    prefixes = dict.fromkeys((*_SERVED_PREFIXES, *catalogue.servers))
     known = [*EMBEDDED, NO_MODEL]
     known += [f"{prefix}/..." for prefix in prefixes]
     return SetupError(f"unknown model {model!r}{hint}: choose one of {', '.join(known)}")
@@ -293,7 +319,7 @@ def _check_address(given: str | None) -> None:
 def account_calls(
     crew: Crew | None, settings: ModelOptions, seed: int, folder: Path
 ) -> tuple[AccountedModel, CallDesk] | tuple[None, None]:
-    """Return the models with the desk that their calls pass, which keeps a ledger and transcripts in ``folder``."""
+    """Return the models and the desk for their calls, which writes a ledger and transcripts into ``folder``."""
     if crew is None:
         return None, None
     caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)

@@ -1,6 +1,6 @@
-"""What happens in a run, as short sentences for people (pure).
+"""Events of a run as short sentences for people (pure).
 
-Words of models and servers in them are made harmless; the recording has everything as it was.
+Words of models and servers within the sentences are made harmless. The recording holds the unchanged words.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CUT_SHORT: Final = (
     "exploration_complete",
     "the controller was closed",
 )
-"""How reasons begin that say nothing against what was done."""
+"""Beginnings of reasons for which an action ended early although nothing was wrong with the action."""
 _ASKED: Final[Mapping[str, str]] = {
     "first": "for the first time",
     "timer": "because its time has come",
@@ -67,11 +67,11 @@ _TIERS: Final[Mapping[str, str]] = {
     Tier.RETURN_HOME: "the robot drives to the start, then explores by itself",
 }
 Line = tuple[str, str]
-"""A word on what kind of line it is, and the sentence."""
+"""The kind of event in one or two words, and the sentence."""
 
 
 def describe_decision(result: ExecutionResult) -> Line:
-    """Return what is to be done, or why it is refused."""
+    """Return a line that says what is to be done or, for a refused decision, why not."""
     wish = decision_text(result.decision)
     reason = harmless(result.reason, _LONG)
     if not result.is_valid:
@@ -82,7 +82,7 @@ def describe_decision(result: ExecutionResult) -> Line:
 
 
 def decision_text(decision: NavigationDecision) -> str:
-    """Return a decision as a phrase, or as the call that it is if it cannot be read."""
+    """Return a decision as a phrase or, if the decision is not a valid tool call, in the form ``tool(name=value)``."""
     match read(decision):
         case MoveToward(direction=direction, speed=speed, duration_s=duration):
             text = f"drive {_plain(direction)}, {speed}, for {duration:g} s"
@@ -113,14 +113,15 @@ def _goal_text(goal: NavigateToGoal) -> str:
 
 
 def _call_text(decision: NavigationDecision) -> str:
-    given: object = decision.parameters
-    values = given.items() if isinstance(given, Mapping) else ()
+    """Return a decision in the form ``tool(name=value, ...)``; untrusted parameters need not be a mapping."""
+    parameters: object = decision.parameters
+    values = parameters.items() if isinstance(parameters, Mapping) else ()
     parts = [f"{harmless(name, _SHORT)}={value_text(value)}" for name, value in values if value is not None]
     return f"{harmless(decision.tool_name, _SHORT)}({', '.join(parts)})"
 
 
 def describe_result(result: ActionResult) -> Line:
-    """Return what became of a decision."""
+    """Return a line that says what became of a decision."""
     parts = [_NAMES.get(result.tool_name, harmless(result.tool_name, _SHORT))]
     clear = result.data.get("clear")
     if isinstance(clear, bool):
@@ -143,7 +144,7 @@ def describe_result(result: ActionResult) -> Line:
 
 
 def describe_note(kind: str, data: Mapping[str, Any]) -> Line:
-    """Return whatever else was noted; what has no sentence of its own is told as it is."""
+    """Return a line for an event that was noted; an event without a sentence of its own is listed as data."""
     sentence = _NOTES.get(kind)
     try:
         return sentence(data) if sentence else _list_data(kind, data)
@@ -152,13 +153,15 @@ def describe_note(kind: str, data: Mapping[str, Any]) -> Line:
 
 
 def _list_data(kind: str, data: Mapping[str, Any]) -> Line:
-    listed = ", ".join(f"{harmless(name, _SHORT)} {value_text(value)}" for name, value in data.items())
+    parts = [f"{harmless(name, _SHORT)} {value_text(value)}" for name, value in data.items()]
+    listed = ", ".join(parts)
     return "note", f"{_plain(kind)}: {listed}" if listed else _plain(kind)
 
 
 def _describe_question(data: Mapping[str, Any]) -> Line:
     why = _ASKED.get(data["why"], _plain(data["why"]))
-    return "asks", f"the model, {why}, {'with' if data['image'] else 'without'} a picture"
+    preposition = "with" if data["image"] else "without"
+    return "asks", f"the model, {why}, {preposition} a picture"
 
 
 def _describe_skip(data: Mapping[str, Any]) -> Line:
@@ -199,12 +202,13 @@ def _describe_ending(data: Mapping[str, Any]) -> Line:
     return "ended", _plain(data["reason"]) + _format_reason(data.get("because"), _LONG)
 
 
-def _because(label: str, words: str) -> Callable[[Mapping[str, Any]], Line]:
-    """Return a sentence that ends in the reason, if there is one."""
+def _add_reason_to(label: str, words: str) -> Callable[[Mapping[str, Any]], Line]:
+    """Return a function that makes a line of ``label`` and ``words``, followed by the reason in an event's data."""
     return lambda data: (label, words + _format_reason(data.get("reason"), _LONG))
 
 
 def _format_reason(reason: object, limit: int) -> str:
+    """Return a colon and the reason, or "" if the reason is empty."""
     return f": {harmless(reason, limit)}" if reason else ""
 
 
@@ -213,26 +217,27 @@ _NOTES: Final[Mapping[str, Callable[[Mapping[str, Any]], Line]]] = {
     "skip": _describe_skip,
     "trigger": _describe_triggers,
     "model_failed": _describe_failure,
-    "model_ended": _because("model", "is asked no more"),
+    "model_ended": _add_reason_to("model", "is asked no more"),
     "tier": _describe_tier,
     "statistics": _describe_minute,
     "effect": _describe_effect,
-    "paused": _because("model", "is not asked: a person decides"),
-    "resumed": _because("model", "may decide again"),
-    "emergency_stop": _because("safety", "emergency stop"),
-    "release": _because("safety", "the emergency stop is lifted"),
-    "not_saved": _because("failed", "the memory could not be saved"),
-    "not_stopped": _because("failed", "the robot could not be told to stop"),
+    "paused": _add_reason_to("model", "is not asked: a person decides"),
+    "resumed": _add_reason_to("model", "may decide again"),
+    "emergency_stop": _add_reason_to("safety", "emergency stop"),
+    "release": _add_reason_to("safety", "the emergency stop is lifted"),
+    "not_saved": _add_reason_to("failed", "the memory could not be saved"),
+    "not_stopped": _add_reason_to("failed", "the robot could not be told to stop"),
     "ended": _describe_ending,
 }
 
 
 def value_text(value: object) -> str:
-    """Return a value as it can be shown in a terminal, whoever wrote it."""
+    """Return a value from any source as text that is safe in a terminal."""
     return f"{value:.2f}" if isinstance(value, float) else harmless(value, _SHORT)
 
 
 def _plain(name: object) -> str:
+    """Return a name as harmless words, with blanks for underscores."""
     return harmless(name, _SHORT).replace("_", " ")
 
 

@@ -1,6 +1,6 @@
-"""What can be said on the command line, as frozen values; imports nothing that is slow to load.
+"""Options of the command line as frozen dataclasses; this module imports nothing that is slow to load.
 
-The docstrings are what ``--help`` shows.
+``--help`` shows the descriptions of the attributes in the docstrings.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from spca.llm.catalogue.model_ref import ModelRef
 from spca.runs.options import SERVER, USD
 
 CLUTTERED: Final = "cluttered"
-"""``--world`` that is no level: a random flat with poles, chairs and people."""
+"""Value of ``--world`` for a random flat with poles, chairs and people in place of a level."""
 DEFAULT_WORLD: Final = "MiniGrid-FourRooms-v0"
 DEFAULT_MODEL: Final = "reference/navigator"
 NO_MODEL: Final = "none"
-"""``--model`` that explores the frontiers."""
+"""Value of ``--model`` for frontier exploration without a model."""
 DEFAULT_AGENT: Final = Path("workspace/agent.py")
 
 _AGENT: Final = option_group("Agent")
@@ -50,10 +50,10 @@ _NUMBER: Final = name_value("N")
 
 
 def _read_world(text: str) -> str:
-    """Return ``text``, the name of a level or of the flat.
+    """Return ``text`` unchanged, if it can be the name of a level or of the flat.
 
     Raises:
-        ValueError: the flat is misspelled.
+        ValueError: the text is a misspelling of the flat's name.
     """
     if text != CLUTTERED and find_nearest(text, (CLUTTERED,)):
         raise ValueError(f"{text!r} is no world (did you mean {CLUTTERED}?)")
@@ -84,10 +84,10 @@ class RobotOptions:
         return self.robot == "mujoco"
 
     def choose_domain(self) -> int:
-        """Return the ROS domain that was given, else that of ``ROS_DOMAIN_ID``, else the A1's.
+        """Return the ROS domain from the options, else from the variable ``ROS_DOMAIN_ID``, else the A1's domain.
 
         Raises:
-            SettingsError: the variable holds no domain.
+            SettingsError: the variable does not hold a domain.
         """
         if self.domain is not None:
             return self.domain
@@ -97,7 +97,7 @@ class RobotOptions:
             raise SettingsError(str(error)) from error
 
     def describe_place(self) -> dict[str, str | int]:
-        """Return where the robot is: level and seed of a simulated one, else the ROS domain."""
+        """Return level and seed of a simulated robot, or the ROS domain of a real robot."""
         if self.is_simulated:
             return {"world": self.world, "seed": self.seed}
         return {"domain": self.choose_domain()}
@@ -170,10 +170,10 @@ class ModelOptions:
     fixed_timer: bool = False
 
     def name_efforts(self) -> Self:
-        """Return the same with each effort as a part of its model's name.
+        """Return the options with every effort moved into its model's name.
 
         Raises:
-            SettingsError: see :meth:`ModelRef.set_effort`, or the model of an effort is not given.
+            SettingsError: :meth:`ModelRef.set_effort` refuses an effort, or an effort is given without its model.
         """
         model = self.model
         observe_model = self.observe_model

@@ -1,4 +1,4 @@
-"""The folder of a command, and what is written into it at the end."""
+"""The folder that a command writes, with the log, the film, the map and other files."""
 
 from __future__ import annotations
 
@@ -34,21 +34,23 @@ SUMMARY = "summary.json"
 
 
 def require_filmable(robot: RobotOptions, output: OutputOptions) -> None:
-    """Raise a SetupError if a film is asked for that nobody can draw."""
+    """Raise a SetupError if a film of a real robot is asked for, because a film needs the simulation."""
     if output.film and not robot.is_simulated:
         raise SetupError("--film is for the simulated robot: look at the log of a real one with a viewer of bags")
 
 
 def make_output_folder(output: OutputOptions) -> Path:
-    """Make a new folder for what a command writes, and return it.
+    """Make the folder that a command writes, and return its path.
 
     Raises:
-        SetupError: the one asked for holds something already.
-        SettingsError: it cannot be made.
+        SetupError: the folder that the options name is a file or is not empty.
+        SettingsError: the folder cannot be made.
     """
     path = output.folder or RUNS / new_run_id()
-    # os.path, because Path.exists raises where a name is too long, which make_folder says better.
-    is_in_use = os.path.exists(path) and (not path.is_dir() or any(path.iterdir()))
+    # Path.exists raises OSError if a name is too long. os.path.exists does not, and make_folder explains the fault.
+    is_in_use = False
+    if os.path.exists(path):
+        is_in_use = not path.is_dir() or any(path.iterdir())
     if is_in_use:
         raise SetupError(f"--output {path}: it holds something already: choose a new folder")
     make_folder(path)
@@ -58,12 +60,15 @@ def make_output_folder(output: OutputOptions) -> Path:
 def open_journals(
     output: OutputOptions, config: RobotConfig, folder: Path, began: float, top_view: TopView | None, stack: ExitStack
 ) -> list[Journal]:
-    """Return the log of a command, its lines in the terminal and its film, as far as they are wanted.
+    """Open the journals of a command: the log, and the lines in the terminal and the film if the options want them.
 
     Args:
-        began: on the robot's clock; lines count from it.
+        output: says which journals are wanted.
+        config: the robot's configuration, which becomes part of the log.
+        folder: folder of the log and the film.
+        began: time on the robot's clock from which the times in the lines count.
         top_view: draws the robot for the film, see :class:`Film`.
-        stack: closes them.
+        stack: closes the log and the film.
     """
     journals: list[Journal] = [stack.enter_context(open_log(folder, config))]
     if not output.quiet:
@@ -75,7 +80,7 @@ def open_journals(
 
 @contextmanager
 def open_log(folder: Path, config: RobotConfig) -> Iterator[BagRecorder]:
-    """Keep the log of a command until the block ends; say then if it could not be written to its end."""
+    """Yield the recorder of a command's log and close it after the block; print an error if the log is incomplete."""
     recorder = BagRecorder(folder / LOG, config)
     try:
         yield recorder
@@ -92,21 +97,21 @@ def write_map(
     frontiers: tuple[Frontier, ...],
     memory: ExplorationMemory | None = None,
 ) -> None:
-    """Write the map as a picture, with the rooms that the memory knows, but for the one in which the way begins."""
-    drawn = MapPicture(known.codes, known.resolution, known.x, known.y)
-    drawn.way(way)
-    drawn.frontiers(frontiers)
+    """Write the map as a picture with the path, the frontiers and the memory's rooms, except the room of the start."""
+    drawing = MapPicture(known.codes, known.resolution, known.x, known.y)
+    drawing.way(way)
+    drawing.frontiers(frontiers)
     if memory is not None:
         rooms = [room for room in memory.state.rooms if room.name != START]
         places = []
         for room in rooms:
             x, y = room.position
             places.append((x, y, room.name))
-        drawn.places(places)
-    write_atomic(path, png(drawn.sheet()))
+        drawing.places(places)
+    write_atomic(path, png(drawing.sheet()))
 
 
 def print_files(folder: Path) -> None:
-    """Print which files a command wrote."""
+    """Print the names of the files in a command's folder."""
     names = sorted(path.name for path in folder.iterdir())
     print(f"see {folder}: {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""``replay``: a log as a timeline, and the safety chain held against it."""
+"""The command ``replay``: print a log as a timeline, and check the recorded velocities with the safety chain."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from spca.common.command import EXIT_FAILED, EXIT_FINISHED, other_program
 
 
 def replay_log(path: Path, *, quiet: bool) -> int:
-    """Go through the log; the exit code says whether the chain lets the same through."""
-    if os.path.isfile(path / "run.json"):  # Path raises where a name is too long
+    """Print the events of a log and the verdict of the check, and return the exit code.
+
+    The exit code says whether today's safety chain lets the recorded velocities through.
+    """
+    if os.path.isfile(path / "run.json"):  # Path.is_file raises OSError if a name is too long
         raise SetupError(
             f"{path} is a run of main.py, not of a robot: {other_program('python main.py')} replay RUN LEVEL"
         )

@@ -1,4 +1,4 @@
-"""The robot that a command is about, simulated or real, and its clock."""
+"""Open the robot that a command's options name, simulated or real."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from robot_bridge.twin.worlds.world import TwinWorld
 
 @dataclass(frozen=True, slots=True)
 class ReadyRobot:
-    """A robot that is ready to be driven.
+    """Robot that is ready to be driven.
 
-    ``start`` is its pose in the map frame; ``top_view`` draws it from above, None where nobody can;
-    ``runner`` keeps a controller going and ``link`` a model being asked, both in the time of this robot.
-    ``priority_fault`` is why this process has no real-time priority, "" where it has, or needs none.
+    ``start`` is its pose in the map frame. ``camera_fault`` says why the simulation cannot draw pictures, or is "".
+    ``top_view`` draws the robot from above, given a width in pixels, or is None. ``runner`` makes the loop that ticks a
+    controller, and ``link`` makes the connection to a model; both follow the robot's clock. ``priority_fault`` says why
+    this process lacks the real-time priority that a real robot needs, or is "".
     """
 
     robot: Robot
@@ -43,32 +44,34 @@ class ReadyRobot:
 def open_robot(
     options: AnyRobotOptions, config: RobotConfig, topics: Topics | None = None, *, must_answer: bool = True
 ) -> Iterator[ReadyRobot]:
-    """Yield the robot of the options until the block ends; it stands then.
+    """Yield the robot that the options name, and stop and close the robot after the block.
 
-    For a real one the process has real-time priority in the block, where that is allowed.
+    For a real robot, the process has real-time priority within the block if the system allows this.
 
     Args:
-        options, config, topics: which robot, and what is known of it.
-        must_answer: False takes a real one as it is, though sensors or the deadman be silent.
+        options: says which robot.
+        config: the robot's configuration.
+        topics: topics of a real robot; None for the defaults.
+        must_answer: whether a real robot with a silent sensor or deadman is an error.
 
     Raises:
-        SetupError: there is no such world, or no robot answers.
+        SetupError: the world does not exist, or no robot answers.
     """
     with ExitStack() as stack:
         if options.is_simulated:
             body = _make_simulated(options, config)
         else:
-            fault = stack.enter_context(real_time())  # before there are threads, which inherit it
+            fault = stack.enter_context(real_time())  # before threads start, because threads inherit the priority
             body = _connect_real(options, config, topics, must_answer, fault)
         stack.enter_context(closing(body.robot))
         yield body
 
 
 def build_world(options: AnyRobotOptions, config: RobotConfig) -> TwinWorld:
-    """Return what a simulated robot stands in.
+    """Return the world of a simulated robot.
 
     Raises:
-        SetupError: there is no such level.
+        SetupError: the level that the options name does not exist.
     """
     if options.world == CLUTTERED:
         from robot_bridge.twin.worlds.random_worlds import make_cluttered

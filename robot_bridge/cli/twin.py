@@ -1,4 +1,4 @@
-"""``twin``: the simulated robot over DDS in real time, to try what is to be done with the real one."""
+"""The command ``twin``: serve the simulated robot over DDS in real time, for trials in place of the real robot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spca.common.command import EXIT_FINISHED
 
 
 def serve_twin(options: TwinOptions) -> int:
-    """Serve until the time is up or somebody interrupts; return the exit code."""
+    """Serve until the time is up or the user interrupts; return the exit code."""
     from robot_bridge.ros.server import serve
 
     robot = options.robot
@@ -27,7 +27,7 @@ def serve_twin(options: TwinOptions) -> int:
         def is_over() -> bool:
             return body.clock.now() >= end
 
-        lost = serve(body.robot, body.clock, domain, is_over, with_camera=has_camera)
-    if lost > 1.0:
-        print(f"the simulation could not keep up with the time: it lost {lost:.1f} s")
+        lost_s = serve(body.robot, body.clock, domain, is_over, with_camera=has_camera)
+    if lost_s > 1.0:
+        print(f"the simulation could not keep up with the time: it lost {lost_s:.1f} s")
     return EXIT_FINISHED

@@ -1,1 +1,1 @@
-"""The control loop, and the decision that it carries out."""
+"""The control loop, and the decisions that the loop carries out."""

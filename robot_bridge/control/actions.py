@@ -1,4 +1,4 @@
-"""An action under way: its result so far, and whether it is over. Measured by odometry, never by commands."""
+"""Measure the action under way and decide when it is over; success is measured by odometry, never by commands."""
 
 from __future__ import annotations
 
@@ -26,21 +26,25 @@ from robot_bridge.navigation.driving import NavStatus
 ENOUGH_OF_A_MOVE: Final = 0.6
 """Share of the commanded distance from which a ``move_toward`` is a success."""
 TURN_TOLERANCE: Final = radians(15)
+"""Greatest error of the heading after a turn, in radians."""
 GOAL_SLACK: Final = 0.05
-"""Metres by which a goal's tolerance may be missed: the estimate still moves after the robot has stopped."""
+"""Metres by which a goal's tolerance may be missed, because the estimate still moves after the robot has stopped."""
 HELD_S: Final = 1.0
-"""A move held up for this long counts as blocked."""
+"""If the safety chain holds up a move for this long, the move counts as blocked."""
 SETTLED_S: Final = 0.2
+"""How long the robot must stand still before a picture, and how long a frontier must be gone."""
 MAX_LOOK_S: Final = 3.0
+"""Longest wait for a picture."""
 MAX_STOP_S: Final = 2.0
+"""Longest wait until the robot stands still."""
 UNDER_WAY: Final = "still under way"
 _AT_REST: Final = 0.01
-"""m/s."""
+"""Up to this speed, in m/s, the robot counts as standing still."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A decision and its result; ``is_blocked`` if something was in the way."""
+    """Decision with its result; ``is_blocked`` says whether an obstacle was in the way."""
 
     execution: ExecutionResult
     result: ActionResult
@@ -49,7 +53,7 @@ class Finished:
 
 @dataclass(slots=True)
 class Verdict:
-    """The end of an action: whether it succeeded, and why it ended."""
+    """End of an action: whether the action succeeded, and why it ended ("" if it ended as planned)."""
 
     success: bool
     stopped_reason: str = ""
@@ -59,11 +63,20 @@ class Verdict:
 
 @dataclass(slots=True)
 class Action:
-    """The measurements of a decision that is being carried out; ``target`` is what is really driven to.
+    """Decision that is being carried out, with its measurements.
 
-    ``elapsed``: seconds in control of the robot; ``driven``: metres; ``turned``: rad; ``asked``: metres commanded;
-    ``held``: seconds for which the chain has not let it move; ``is_overtaken``: another result arrived since it began,
-    which is newer to a model than this one.
+    Attributes:
+        execution: the executor's result of the decision.
+        target: the target that the robot pursues, which may differ slightly from the decision's target.
+        elapsed: seconds for which the action has controlled the robot.
+        driven: metres driven.
+        turned: radians turned, counter-clockwise.
+        asked: metres commanded.
+        held: seconds for which the safety chain has held up the motion without a break.
+        held_reason: why the chain last held up the motion.
+        goal_gone: seconds for which the frontier to which the robot drives has not existed any more.
+        rest_since: time since when the robot has stood still, or None.
+        is_overtaken: whether a result of another decision arrived after this action began.
     """
 
     execution: ExecutionResult
@@ -84,46 +97,55 @@ class Action:
         return isinstance(self.target, NavGoalTarget | TurnTarget)
 
     def is_same_goal(self, execution: ExecutionResult) -> bool:
-        """Return whether another decision only confirms this one: the same frontier, or a place within tolerance."""
-        mine = self.target
+        """Return whether another decision has this action's goal: the same frontier, or a place within tolerance."""
+        target = self.target
         other = execution.target
-        if not isinstance(mine, NavGoalTarget) or not isinstance(other, NavGoalTarget):
+        if not isinstance(target, NavGoalTarget) or not isinstance(other, NavGoalTarget):
             return False
-        if mine.heading != other.heading:
+        if target.heading != other.heading:
             return False
         frontier = frontier_of(self.execution)
         if frontier is not None and frontier == frontier_of(execution):
             return True
-        tolerance = min(mine.tolerance, other.tolerance)
-        return hypot(mine.x - other.x, mine.y - other.y) <= tolerance
+        tolerance = min(target.tolerance, other.tolerance)
+        return hypot(target.x - other.x, target.y - other.y) <= tolerance
 
     def record_motion(self, distance: float, turned: float) -> None:
-        """Take in what odometry says of one period: metres of the way, rad."""
+        """Add the motion of a period according to odometry: metres driven and radians turned."""
         self.driven += distance
         self.turned += turned
 
     def record_command(self, linear: float, applied: Applied, speed: float, now: float, period: float) -> None:
-        """Take in one period: the speed asked for, the safety chain's result, and the measured speed, m/s."""
+        """Add a period in which this action controlled the robot.
+
+        Args:
+            linear: commanded speed, m/s.
+            applied: velocity that the safety chain let through.
+            speed: measured speed, m/s.
+            now: time of the period.
+            period: length of the period, s.
+        """
         self.elapsed += period
         if abs(speed) > _AT_REST:
             self.rest_since = None
         elif self.rest_since is None:
             self.rest_since = now
         self.asked += abs(linear) * period
-        if abs(linear) > _AT_REST and abs(applied.twist.linear) <= _AT_REST:
+        is_held_up = abs(linear) > _AT_REST and abs(applied.twist.linear) <= _AT_REST
+        if is_held_up:
             self.held += period
             self.held_reason = applied.reason or "held"
         else:
             self.held = 0.0
 
     def result(self, verdict: Verdict) -> Finished:
-        """Return the result, including what the executor changed."""
+        """Return the decision with its result, whose data names the executor's changes as "override"."""
         execution = self.execution
         data = dict(execution.data)
         if execution.is_valid and execution.reason:
             data["override"] = execution.reason
         data.update(verdict.data)
-        found = ActionResult(
+        result = ActionResult(
             execution.decision.tool_name,
             verdict.success,
             round(self.driven, 3),
@@ -131,23 +153,23 @@ class Action:
             verdict.stopped_reason,
             data,
         )
-        return Finished(execution, found, verdict.is_blocked)
+        return Finished(execution, result, verdict.is_blocked)
 
 
 def frontier_of(execution: ExecutionResult) -> int | None:
-    """Return the id of the frontier that a decision, as read by the executor, drives to, or None."""
-    decision = execution.decision
-    if not isinstance(execution.target, NavGoalTarget) or decision.parameters.get("goal_type") != "frontier":
+    """Return the id of the frontier to which a decision drives the robot, or None if the goal is no frontier."""
+    parameters = execution.decision.parameters
+    if not isinstance(execution.target, NavGoalTarget) or parameters.get("goal_type") != "frontier":
         return None
-    return int(decision.parameters["frontier_id"])
+    return int(parameters["frontier_id"])
 
 
 def verdict(
     action: Action, observation: Observation, estimate: Estimate, status: NavStatus, centre: float
 ) -> Verdict | None:
-    """Return the verdict on an action that is over, or None.
+    """Return the verdict on an action that is over, or None if the action is not over.
 
-    ``centre`` is how far ahead of the rear axle the middle of the footprint lies.
+    ``centre`` is the distance from the rear axle forward to the middle of the footprint, in metres.
     """
     match action.target:
         case VelocityTarget(duration_s=duration):
@@ -164,16 +186,16 @@ def verdict(
 
 def _judge_move(action: Action, duration: float) -> Verdict | None:
     if action.held >= HELD_S:
-        return Verdict(_is_enough(action), action.held_reason, True)
-    if action.elapsed < duration - 1e-6:
+        return Verdict(_has_driven_enough(action), action.held_reason, is_blocked=True)
+    if action.elapsed < duration - 1e-6:  # a sum of periods may fall short of the duration by a rounding error
         return None
-    if _is_enough(action):
+    if _has_driven_enough(action):
         return Verdict(True)
     reason = action.held_reason or f"only {action.driven:.2f} of {action.asked:.2f} m were driven"
-    return Verdict(False, reason, True)
+    return Verdict(False, reason, is_blocked=True)
 
 
-def _is_enough(action: Action) -> bool:
+def _has_driven_enough(action: Action) -> bool:
     return action.driven >= ENOUGH_OF_A_MOVE * action.asked
 
 
@@ -183,7 +205,7 @@ def _judge_turn(action: Action, wanted: float, status: NavStatus) -> Verdict | N
     if abs(action.turned - wanted) <= TURN_TOLERANCE:
         return Verdict(True)
     reason = f"only {degrees(action.turned):.0f} of {degrees(wanted):.0f} degrees were turned"
-    return Verdict(False, reason, status is NavStatus.BLOCKED)
+    return Verdict(False, reason, is_blocked=status is NavStatus.BLOCKED)
 
 
 def _judge_goal(
@@ -194,20 +216,25 @@ def _judge_goal(
     if status is NavStatus.DRIVING:
         return None
     x, y = estimate.pose.ahead(centre)
-    missing = hypot(goal.x - x, goal.y - y)
-    if missing > goal.tolerance + GOAL_SLACK:
-        return Verdict(False, f"the way is blocked {missing:.1f} m before the goal", True)
-    off = 0.0 if goal.heading is None else abs(wrap_angle(goal.heading - estimate.pose.heading))
-    if off > TURN_TOLERANCE:
-        return Verdict(False, f"{degrees(off):.0f} degrees are left to turn", True)
+    distance = hypot(goal.x - x, goal.y - y)
+    if distance > goal.tolerance + GOAL_SLACK:
+        return Verdict(False, f"the way is blocked {distance:.1f} m before the goal", is_blocked=True)
+    turn = 0.0
+    if goal.heading is not None:
+        turn = abs(wrap_angle(goal.heading - estimate.pose.heading))
+    if turn > TURN_TOLERANCE:
+        return Verdict(False, f"{degrees(turn):.0f} degrees are left to turn", is_blocked=True)
     return Verdict(True)
 
 
 def _judge_look(action: Action, observation: Observation) -> Verdict | None:
+    """Return success once the camera has taken a picture while the robot stood still."""
     frame = observation.frame
-    still = action.rest_since
-    if frame is not None and still is not None and frame.stamp >= still + SETTLED_S:
-        return Verdict(True)
+    rest_since = action.rest_since
+    if frame is not None and rest_since is not None:
+        is_taken_at_rest = frame.stamp >= rest_since + SETTLED_S
+        if is_taken_at_rest:
+            return Verdict(True)
     if action.elapsed >= MAX_LOOK_S:
         return Verdict(False, "no picture came from the camera")
     return None

@@ -1,12 +1,12 @@
-"""The control loop: a tick observes, estimates, asks the current action for a command, and lets the chain decide.
+"""The control loop: a tick observes, estimates, asks the current action for a command, and passes it through the chain.
 
 ::
 
     observe -> navigation.update -> action -> commands -> SafetyChain.step -> Robot.apply -> journal -> wait
 
 The loop knows nothing about models. :meth:`Controller.begin` takes a decision as :class:`ExecutionResult`, and
-:meth:`Controller.outcome` returns the measured result of each once. Only one thread may call ``tick``; any thread may
-call the rest. The lock is held while a tick computes, never while it waits.
+:meth:`Controller.outcome` returns the measured result of every decision once. Only one thread may call ``tick``; any
+thread may call the other methods. The lock is held while a tick computes, never while a tick waits.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ _LOG: Final = logging.getLogger(__name__)
 
 MAP_PERIOD_S: Final = 5.0
 FRONTIER_PERIOD_S: Final = 0.5
-_LASTS: Final = 2.5
-"""Number of periods for which a command is valid."""
+_VALID_PERIODS: Final = 2.5
+"""Number of control periods for which a command is valid."""
 
 
 class Controller:
-    """Carries out decisions on a robot, 20 times a second.
+    """Control loop that carries out decisions on a robot, 20 times a second.
 
     Args:
-        robot: the body; its creator closes it.
+        robot: the robot, which its creator closes.
         clock: the robot's clock.
-        navigation: map, estimate and ways.
-        chain: the only path to the wheels.
+        navigation: the map, the estimate of the pose, and the planner of paths.
+        chain: the safety chain, through which all commands pass.
 
     Attributes:
         view: the state of the last tick.
-        journals: record everything, in this order; none at first.
+        journals: record all events, called in this order; empty at first.
         pace: share of the commanded speed that is driven, 0 to 1.
         interventions: counts of the safety chain's interventions so far.
     """
@@ -78,12 +78,12 @@ class Controller:
         self.interventions = Interventions()
         self._lock = RLock()
         self._period = 1 / self.config.control_rate
-        self._next = self._began = clock.now()
+        self._next_tick = self._began = clock.now()
         self._performer = Performer(self.config, navigation, self._deliver)
         self._finished = deque[Finished]()
-        self._hold = ""
+        self._hold_reason = ""
         self._human: Command | None = None
-        self._wanted: tuple[Twist, Source] | None = None
+        self._last_wanted: tuple[Twist, Source] | None = None
         self._unseen_at = -inf
         self._is_unusable = False
         self._odometry: Odometry | None = None
@@ -95,7 +95,7 @@ class Controller:
 
     @property
     def state(self) -> View:
-        """State of the last tick with the current time, so that its age shows if it is outdated."""
+        """State of the last tick with the present time as ``now``, so that outdated measurements show their age."""
         return replace(self.view, now=self.clock.now())
 
     @property
@@ -109,16 +109,18 @@ class Controller:
         return self._performer.current
 
     def tick(self) -> Applied:
-        """Run one period of the control loop; return at its end.
+        """Run one period of the control loop, wait for its end, and return the applied velocity.
+
+        If an error occurs, the robot is stopped before the error is raised.
 
         Raises:
-            DeviceError: the robot failed. This, like any other error, stops the robot first.
+            DeviceError: the robot failed.
         """
         try:
             with self._lock:
                 applied = self._tick()
             self._wait()
-        except BaseException as error:  # never leave the robot driving, whatever went wrong
+        except BaseException as error:  # no error may leave the robot driving
             _LOG.info("the robot is stopped: %s ends the control loop", type(error).__name__)
             with contextlib.suppress(RobotError, OSError):
                 self.robot.stop()
@@ -127,60 +129,69 @@ class Controller:
 
     def _wait(self) -> None:
         """Wait until the next period begins; skip periods that have already passed."""
-        self._next = max(self._next + self._period, self.clock.now())
-        self.clock.wait_until(self._next)
+        self._next_tick = max(self._next_tick + self._period, self.clock.now())
+        self.clock.wait_until(self._next_tick)
 
     def _tick(self) -> Applied:
+        """Observe, estimate, command, record and judge once; return the applied velocity."""
         now = self.clock.now()
         observation = self.robot.observe()
         estimate = self.navigation.update(observation)
-        self._measure(observation.odometry)
+        self._record_motion(observation.odometry)
         self._refresh(now)
-        commands = self._commands(now)
-        # All this may have taken long: the chain must judge by the time at which the robot drives.
+        commands = self._choose_commands(now)
+        # The computations above may have taken long, but the chain must judge by the time at which the robot drives.
         decided = self.clock.now()
         applied = self.chain.step(commands, observation, decided)
         self.robot.apply(applied.twist)
-        if applied.twist != REST and self.chain.state.stopped:  # pressed meanwhile: apply has overtaken its stop
+        # An emergency stop in another thread may have reached the robot just before apply; then stop again.
+        if applied.twist != REST and self.chain.state.stopped:
             self.robot.stop()
         self.interventions.count_result(applied)
         for journal in self.journals:
             journal.record_observation(observation)
             journal.record_estimate(estimate)
             journal.record_command(decided, commands, applied)
-        self._heed(observation.odometry, applied)
+        self._handle_doubt(observation.odometry, applied)
         self.view = self._make_view(now, observation)
         self._judge(observation, commands, applied, now)
         return applied
 
     @property
     def sensor_fault(self) -> str:
-        """Return why a sensor is unusable until :meth:`release`, or ""."""
+        """Reason why a sensor is unusable until :meth:`release`, or ""."""
         doubt = self.chain.state.doubt
         return doubt.reason if doubt.phase is Phase.UNUSABLE else ""
 
-    def _heed(self, odometry: Odometry | None, applied: Applied) -> None:
-        """Act on the chain's findings: an obstacle that the lidar does not see, or an unusable sensor."""
+    def _handle_doubt(self, odometry: Odometry | None, applied: Applied) -> None:
+        """Act on the chain's comparison of commanded and measured motion.
+
+        If a sensor has become unusable, end the action under way. If the chain has found an obstacle that the lidar does
+        not see, mark the obstacle in the map and end the action under way.
+        """
         doubt = self.chain.state.doubt
         fault = self.sensor_fault
-        is_acted_on = not fault and applied.reason.startswith(doubt.reason)
-        self._performer.doubt = doubt.reason if is_acted_on else ""
+        has_effect = not fault and applied.reason.startswith(doubt.reason)
+        self._performer.doubt = doubt.reason if has_effect else ""
         if fault and not self._is_unusable:
-            self._performer.end(Verdict(False, fault, True))
+            self._performer.end(Verdict(False, fault, is_blocked=True))
             self.note("sensor_unusable", {"reason": fault})
         self._is_unusable = bool(fault)
+
         newest = doubt.unseen[-1] if doubt.unseen else None
         if newest is None or newest.stamp <= self._unseen_at or odometry is None:
             return
         self._unseen_at = newest.stamp
-        points = transform_from_frame(transform_to_frame(newest.points, odometry.pose), self.navigation.estimate.pose)
+        # From the odometry frame to the robot's frame to the map frame.
+        robot_points = transform_to_frame(newest.points, odometry.pose)
+        points = transform_from_frame(robot_points, self.navigation.estimate.pose)
         self.navigation.mark(points)
-        place = [round(float(each), 2) for each in points.mean(axis=0)]
-        self._performer.end(Verdict(False, BLOCKED_UNSEEN, True, {"unseen": place}))
+        place = [round(float(coordinate), 2) for coordinate in points.mean(axis=0)]
+        self._performer.end(Verdict(False, BLOCKED_UNSEEN, is_blocked=True, data={"unseen": place}))
         self.note("unseen_obstacle", {"place": place})
 
     def note(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Note a kind of event with its data in the journal."""
+        """Record an event of a kind, with its data, in all journals."""
         now = self.clock.now()
         for journal in self.journals:
             journal.record_note(now, kind, data)
@@ -198,13 +209,18 @@ class Controller:
         return self._add_actions(view)
 
     def _add_actions(self, view: View) -> View:
-        """Return the view with the action under way and the result of the previous one."""
+        """Return the view with the action under way and the newest result.
+
+        The newest result is the result so far of the action under way, unless another result arrived after the action
+        began.
+        """
         current = self._performer.current
         so_far = self._performer.so_far()
         previous = self._last_result if so_far is None or self._performer.is_overtaken else so_far
         return replace(view, previous_action_result=previous, current=current, so_far=so_far)
 
-    def _measure(self, odometry: Odometry | None) -> None:
+    def _record_motion(self, odometry: Odometry | None) -> None:
+        """Add the motion since the last odometry to the distance travelled and to the action under way."""
         last = self._odometry
         self._odometry = odometry or self._odometry
         if odometry is None or last is None or odometry.stamp == last.stamp:
@@ -215,43 +231,50 @@ class Controller:
         self._performer.record_motion(distance, moved.heading)
 
     def _refresh(self, now: float) -> None:
-        """Update what need not be updated on every tick: frontiers and the journal's map."""
+        """Update the frontiers and record the map, each only as often as its period requires."""
         if now >= self._frontiers_due:
             self._frontiers_due = now + FRONTIER_PERIOD_S
             self._frontiers = self.navigation.frontiers()
         if now >= self._map_due:
             self._map_due = now + MAP_PERIOD_S
-            self._tell_map(now)
+            self._record_map(now)
 
-    def _tell_map(self, now: float) -> None:
+    def _record_map(self, now: float) -> None:
         grid = self.navigation.map
-        for journal in self.journals if grid.codes.size else ():
+        if not grid.codes.size:
+            return
+        for journal in self.journals:
             journal.record_map(now, grid.codes, grid.resolution, grid.x, grid.y)
 
-    def _commands(self, now: float) -> tuple[Command, ...]:
-        """Return the commands of whoever controls the robot now."""
+    def _choose_commands(self, now: float) -> tuple[Command, ...]:
+        """Return the command for this period: a person's, else rest on hold, else the action's, else no command."""
         if self._human is not None and self._human.expires > now:
             self._performer.hold()
             return (self._human,)
         self._human = None
-        expires = now + _LASTS * self._period
-        if self._hold:
+        expires = now + _VALID_PERIODS * self._period
+        if self._hold_reason:
             self._performer.hold()
             return (Command(REST, Source.MODEL, expires),)
         wanted = self._performer.next_velocity(now)
         if wanted is None:
             return ()
-        if wanted[0] == REST and self._performer.doubt and self._performer.is_driving:
-            wanted = self._wanted or wanted  # the chain can find the cause only while a command asks for motion
-        twist, source = self._wanted = wanted
+        is_resting_in_doubt = wanted[0] == REST and self._performer.doubt
+        if is_resting_in_doubt and self._performer.is_driving:
+            # The chain can find the cause of the doubt only while a command asks for motion.
+            wanted = self._last_wanted or wanted
+        self._last_wanted = wanted
+        twist, source = wanted
         paced = Twist(twist.linear * self.pace, twist.angular * self.pace)
         return (Command(paced, source, expires),)
 
     def _judge(self, observation: Observation, commands: tuple[Command, ...], applied: Applied, now: float) -> None:
-        if commands and not self._hold and self._human is None:
+        """Let the action be judged by this period, if the action controlled the robot."""
+        if commands and not self._hold_reason and self._human is None:
             self._performer.judge(commands[0].twist.linear, applied, observation, self._frontiers, now)
 
     def _deliver(self, finished: Finished) -> None:
+        """Keep a result until it is collected, show it in the view, and record it."""
         self._finished.append(finished)
         self.amend(finished.result)
         now = self.clock.now()
@@ -259,9 +282,9 @@ class Controller:
             journal.record_action(now, finished.result)
 
     def amend(self, result: ActionResult) -> None:
-        """Make this the result that the next snapshot shows, for example with a description added.
+        """Replace the previous result in the view, for example by a result with a description added.
 
-        Every view from now on has it, until another decision begins; views taken before do not.
+        All views from now on show ``result``, until another decision begins. Views taken before do not change.
         """
         with self._lock:
             self._last_result = result
@@ -269,15 +292,18 @@ class Controller:
             self.view = self._add_actions(self.view)
 
     def way_to(self, x: float, y: float) -> float | None:
-        """Return the length of the way over the map to a place, metres, or None; takes about as long as a tick."""
+        """Return the length of the path to a place in the map frame, in metres, or None if no path is known.
+
+        The call takes about as long as a tick.
+        """
         with self._lock:
             return self.navigation.way_to(x, y)
 
     def begin(self, execution: ExecutionResult) -> None:
-        """Carry out the executor's result of a decision, instead of the action under way.
+        """Begin to carry out the executor's result of a decision in place of the action under way.
 
-        A decision that only asks or reports leaves the action under way unchanged; one for the current goal continues
-        the drive; a refused one stops the robot.
+        A decision that only asks or reports does not change the action under way. A decision for the current goal
+        continues the drive. A refused decision stops the robot.
         """
         with self._lock:
             now = self.clock.now()
@@ -287,7 +313,7 @@ class Controller:
             self.view = self._add_actions(self.view)
 
     def outcome(self) -> Finished | None:
-        """Return the oldest result not yet collected, with its decision, or None."""
+        """Remove and return the oldest decision with its result, or return None if all results are collected."""
         with self._lock:
             return self._finished.popleft() if self._finished else None
 
@@ -297,14 +323,18 @@ class Controller:
             return None if self._finished else self.view
 
     def cancel(self, reason: str) -> None:
-        """Break off the action under way; the robot stops."""
+        """End the action under way as failed and stop the robot."""
         with self._lock:
             self._performer.end(Verdict(False, reason))
 
     def run(
         self, execution: ExecutionResult, timeout: float, after_tick: Callable[[], None] = lambda: None
     ) -> ActionResult:
-        """Tick until a decision is over and return its result; break it off after ``timeout`` s (robot clock)."""
+        """Carry out a decision: tick until it is over, and return its result.
+
+        After ``timeout`` seconds of the robot's clock, the decision ends as failed. ``after_tick`` is called after every
+        tick.
+        """
         self.begin(execution)
         end = self.clock.now() + timeout
         while True:
@@ -318,23 +348,29 @@ class Controller:
             after_tick()
 
     def hold(self, reason: str) -> None:
-        """Stand still until called with "", then continue the action under way. A human's command is still obeyed."""
+        """Hold the robot still until ``hold`` is called with ""; then the action under way continues.
+
+        A person's command is still obeyed on hold.
+        """
         with self._lock:
-            self._hold = reason
+            self._hold_reason = reason
 
     def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
-        """Let a person drive at this velocity for ``seconds``; None returns control. The action under way waits."""
+        """Drive at a person's velocity for ``seconds`` while the action under way waits.
+
+        If ``twist`` is None, return control to the action.
+        """
         with self._lock:
             self._human = None if twist is None else Command(twist, Source.HUMAN, self.clock.now() + seconds)
 
     @property
     def is_overridden(self) -> bool:
-        """Whether a person drives."""
+        """Whether a person drives the robot."""
         human = self._human
         return human is not None and human.expires > self.clock.now()
 
     def emergency_stop(self, reason: str) -> None:
-        """Stop now, until :meth:`release`, and break off the action under way.
+        """Stop the robot at once and latch the stop until :meth:`release`; end the action under way as failed.
 
         Raises:
             DeviceError: the stop did not reach the robot; the chain is latched nevertheless.
@@ -355,7 +391,7 @@ class Controller:
             self.note("release", {})
 
     def close(self) -> None:
-        """Stop the robot, break off the action under way, and record the map for the last time.
+        """Stop the robot, end the action under way as failed, and record the map for the last time.
 
         Raises:
             DeviceError: the stop did not reach the robot.
@@ -365,4 +401,4 @@ class Controller:
                 self.robot.stop()
             finally:
                 self._performer.end(Verdict(False, "the controller was closed"))
-                self._tell_map(self.clock.now())
+                self._record_map(self.clock.now())

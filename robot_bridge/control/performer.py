@@ -1,6 +1,6 @@
-"""Carry out decisions one at a time: begin, command, judge, and report when they are over.
+"""Carry out decisions one at a time: begin the decision, command velocities, judge, and deliver the result.
 
-This module has no lock and no thread: :class:`robot_bridge.control.controller.Controller` has both.
+This module has no lock and no thread; :class:`robot_bridge.control.controller.Controller` has a lock.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from robot_bridge.control.actions import UNDER_WAY, Action, Finished, Verdict, f
 from robot_bridge.navigation.navigation import Navigation
 
 RESUMED_AFTER_S: Final = 0.5
-"""After a longer hold the way is planned again: a robot that waited must not count as stuck."""
+"""After a longer hold the path is planned again, so that a robot that waited does not count as stuck."""
 _MOVED_M: Final = 1.0
-"""If a frontier has moved less than this, the robot drives to its old place and sees it from there."""
+"""If a frontier has moved less than this, the robot still drives to the old place and sees the frontier from there."""
 
 
 class Performer:
-    """Carries out the executor's results.
+    """Keeper of the action under way, which carries out the executor's results.
 
     Args:
         config: the robot's configuration.
         navigation: drives to goals and turns.
-        deliver: called once with every decision when it is over.
+        deliver: called once for every decision, with its result, when the decision is over.
 
     Attributes:
-        doubt: why the chain does not trust the measurements, or "". Nothing is judged while in doubt.
+        doubt: why the chain does not trust the measurements, or "". While in doubt, no action is judged.
     """
 
     def __init__(self, config: RobotConfig, navigation: Navigation, deliver: Callable[[Finished], None]) -> None:
@@ -60,7 +60,10 @@ class Performer:
         return action.execution if action else None
 
     def so_far(self) -> ActionResult | None:
-        """Return its result so far; None before it has controlled the robot for a period."""
+        """Return the result so far of the action under way.
+
+        Return None if there is no action, or if the action has not controlled the robot for a period yet.
+        """
         action = self._action
         if action is None or action.elapsed == 0.0:
             return None
@@ -68,7 +71,7 @@ class Performer:
 
     @property
     def is_driving(self) -> bool:
-        """Return whether the action under way moves the robot."""
+        """Whether the action under way moves the robot."""
         return self._action is not None and isinstance(self._action.target, VelocityTarget | NavGoalTarget | TurnTarget)
 
     def _make_interim_verdict(self) -> Verdict:
@@ -76,11 +79,11 @@ class Performer:
 
     @property
     def is_overtaken(self) -> bool:
-        """Return whether another result arrived since the action under way began."""
+        """Whether a result of another decision arrived after the action under way began."""
         return self._action is not None and self._action.is_overtaken
 
     def overtake(self) -> None:
-        """Note that another result arrived."""
+        """Note that a result of another decision arrived."""
         if self._action:
             self._action.is_overtaken = True
 
@@ -88,16 +91,18 @@ class Performer:
         """Carry out a new decision; see :meth:`robot_bridge.control.controller.Controller.begin`."""
         target = execution.target
         old = self._action
-        if execution.is_valid and isinstance(target, VelocityTarget) and target.duration_s == 0:
+        # The executor marks a decision that only asks or reports by a duration of 0.
+        needs_no_motion = isinstance(target, VelocityTarget) and target.duration_s == 0
+        if execution.is_valid and needs_no_motion:
             self._deliver(_finish_at_once(execution, Verdict(True)))
         elif execution.is_valid and old is not None and old.is_same_goal(execution):
-            self._go_on(old, execution)
+            self._continue_drive(old, execution)
         else:
             self.end(Verdict(False, f"broken off for {execution.decision.tool_name}"))
             self._start(execution)
 
     def end(self, found: Verdict) -> None:
-        """End the action under way and deliver its result."""
+        """End the action under way with the verdict ``found`` and deliver the result."""
         action = self._action
         self._action = None
         if action is None:
@@ -107,20 +112,20 @@ class Performer:
         self._deliver(action.result(found))
 
     def record_motion(self, distance: float, turned: float) -> None:
-        """Take in what odometry says of one period: metres of the way, rad."""
+        """Add the motion of a period to the action: metres driven and radians turned, according to odometry."""
         if self._action and not self.doubt:
             self._action.record_motion(distance, turned)
 
     def hold(self) -> None:
-        """Count a period in which somebody else controls the robot."""
+        """Count a period in which the action under way does not control the robot."""
         self._held_s += self._period
 
     def next_velocity(self, now: float) -> tuple[Twist, Source] | None:
-        """Return the velocity wanted in this period and its source; None if nothing is under way."""
+        """Return the velocity that the action wants in this period and its source, or None if there is no action."""
         action = self._action
         if action is None:
             return None
-        self._take_up_again(action)
+        self._resume_after_hold(action)
         if isinstance(action.target, VelocityTarget):
             return action.target.twist, Source.MODEL
         if action.is_navigated:
@@ -130,7 +135,15 @@ class Performer:
     def judge(
         self, asked: float, applied: Applied, observation: Observation, frontiers: Iterable[Frontier], now: float
     ) -> None:
-        """End the action if it is over. In this period it asked for ``asked`` m/s and the chain made it ``applied``."""
+        """Add a period to the action's measurements, and end the action if it is over.
+
+        Args:
+            asked: speed for which the action asked in this period, m/s.
+            applied: velocity that the safety chain let through.
+            observation: newest readings of the sensors.
+            frontiers: all frontiers that exist now.
+            now: time of the period.
+        """
         action = self._action
         if action is None or self.doubt:
             return
@@ -143,10 +156,11 @@ class Performer:
         if found is not None:
             self.end(found)
 
-    def _take_up_again(self, action: Action) -> None:
-        held = self._held_s
+    def _resume_after_hold(self, action: Action) -> None:
+        """Plan the rest of the action again if it has just been on hold for long."""
+        held_s = self._held_s
         self._held_s = 0.0
-        if held <= RESUMED_AFTER_S:
+        if held_s <= RESUMED_AFTER_S:
             return
         match action.target:
             case NavGoalTarget() as goal:
@@ -156,23 +170,23 @@ class Performer:
             case _:
                 pass
 
-    def _go_on(self, action: Action, execution: ExecutionResult) -> None:
-        """Continue to the current goal for a new decision; a frontier may have moved as more of it was seen.
+    def _continue_drive(self, action: Action, execution: ExecutionResult) -> None:
+        """Deliver the old decision's result so far and continue the drive for a new decision with the same goal.
 
-        The way is planned again only if the goal has moved far: a maneuver restarted again and again leads nowhere.
+        The goal may have moved, because a frontier moves as more of it is seen. The path is planned again only if the
+        goal has moved far, because a maneuver that is restarted again and again makes no progress.
         """
         self._deliver(action.result(self._make_interim_verdict()))
-        old = action.target
+        target = action.target
         new = execution.target
-        has_moved = (
-            isinstance(old, NavGoalTarget)
-            and isinstance(new, NavGoalTarget)
-            and hypot(new.x - old.x, new.y - old.y) > _MOVED_M
-            and self._navigation.go_to(new)
-        )
-        self._action = Action(execution, new if has_moved else old)
+        if isinstance(target, NavGoalTarget) and isinstance(new, NavGoalTarget):
+            has_moved = hypot(new.x - target.x, new.y - target.y) > _MOVED_M
+            if has_moved and self._navigation.go_to(new):
+                target = new
+        self._action = Action(execution, target)
 
     def _start(self, execution: ExecutionResult) -> None:
+        """Make the decision the action under way, or deliver it as failed if it is refused or impossible."""
         if not execution.is_valid:
             self._deliver(_finish_at_once(execution, Verdict(False, execution.reason)))
             return
@@ -188,5 +202,6 @@ class Performer:
         self._deliver(_finish_at_once(execution, Verdict(False, problem, is_blocked=True)))
 
 
-def _finish_at_once(execution: ExecutionResult, found: Verdict) -> Finished:
-    return Action(execution, execution.target).result(found)
+def _finish_at_once(execution: ExecutionResult, verdict: Verdict) -> Finished:
+    """Return the result of a decision that needs no motion."""
+    return Action(execution, execution.target).result(verdict)

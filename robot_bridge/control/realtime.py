@@ -1,4 +1,4 @@
-"""Real time: a clock, real-time priority, and the control loop in its own thread."""
+"""Run the control loop in real time: a clock, real-time priority, and a loop in a thread of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class MonotonicClock:
-    """Seconds of this machine's monotonic clock."""
+    """Clock of this machine that is never set back, in seconds."""
 
     def now(self) -> float:
         return monotonic()
@@ -28,7 +28,7 @@ class MonotonicClock:
 
 
 class Lockstep:
-    """Run the loop in the caller's thread: ``advance`` is one tick. For simulated clocks and single-threaded use."""
+    """Runner in the caller's thread, for simulated clocks and single-threaded use; ``advance`` runs one tick."""
 
     def __init__(self, tick: Callable[[], object]) -> None:
         self._tick = tick
@@ -44,10 +44,10 @@ class Lockstep:
 
 
 class RealTimeLoop:
-    """Tick in a thread; decisions are made at 10 Hz in the thread that calls ``advance``.
+    """Runner that ticks in a thread of its own; the caller of ``advance`` makes decisions at 10 Hz meanwhile.
 
-    An error in a tick has already stopped the robot (see :meth:`Controller.tick`); it ends the thread and ``advance``
-    raises it again. Leaving the context ends the thread and stops the robot; the context may be entered again.
+    An error in a tick stops the robot (see :meth:`Controller.tick`) and ends the thread, and ``advance`` raises the
+    error again. Leaving the context ends the thread and stops the robot. The context may be entered again.
     """
 
     def __init__(self, controller: Controller, step_s: float = 0.1) -> None:
@@ -58,7 +58,7 @@ class RealTimeLoop:
         self._thread = self._make_thread()
 
     def _make_thread(self) -> threading.Thread:
-        return threading.Thread(target=self._work, name="control", daemon=True)
+        return threading.Thread(target=self._tick_until_ended, name="control", daemon=True)
 
     def __enter__(self) -> Self:
         self._ended.clear()
@@ -70,42 +70,42 @@ class RealTimeLoop:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join(timeout=5)
-        if self._thread.is_alive():  # it hangs in a tick, whose result must not drive the robot
+        if self._thread.is_alive():  # the thread hangs in a tick, whose result must not drive the robot
             _LOG.info("the control loop hangs: the robot is stopped")
             self._controller.chain.stop("the control loop hangs")
         self._controller.robot.stop()
 
     def advance(self) -> None:
-        """Wait a tenth of a second.
+        """Wait ``step_s`` seconds.
 
         Raises:
-            BaseException: what ended the control loop.
+            BaseException: the error that ended the control loop.
         """
         self._ended.wait(self._step)
         if self._failure is not None:
             raise self._failure
 
-    def _work(self) -> None:
+    def _tick_until_ended(self) -> None:
         try:
             while not self._ended.is_set():
                 self._controller.tick()
-        except BaseException as failure:  # the boundary of a thread: raised again by advance
+        except BaseException as failure:  # advance raises the error again in the caller's thread
             self._failure = failure
             self._ended.set()
 
 
 Runner = Lockstep | RealTimeLoop
-"""Keeps the control loop running in its context while decisions are made beside it.
+"""Context in which the control loop runs.
 
 ``advance`` lets a little time pass and raises any error of the control loop.
 """
 
 PRIORITY: Final = 10
-"""Priority, 1 to 99: above every ordinary process, below the kernel's own threads (50)."""
+"""Real-time priority, 1 to 99; any value beats ordinary processes, and the kernel's own threads have 50."""
 
 
 def describe_priority(fault: str) -> str:
-    """Return the result of :func:`real_time` in words."""
+    """Return the result ``fault`` of :func:`real_time` in words for the user."""
     if not fault:
         return f"real-time (SCHED_RR, {PRIORITY})"
     return (
@@ -116,20 +116,20 @@ def describe_priority(fault: str) -> str:
 
 @contextmanager
 def real_time() -> Iterator[str]:
-    """Schedule this thread, and what it starts in the block, before ordinary processes (SCHED_RR).
+    """Give this thread real-time priority (SCHED_RR) within the block.
 
-    All threads of a process need it, not only the one with the loop: the interpreter runs one at a time, and a thread
-    that the system does not schedule blocks the others. A process started in the block has this priority too: start
-    processes before it.
+    Threads and processes started within the block inherit the priority. Therefore start threads within the block: all
+    threads need the priority, because the interpreter runs one thread at a time, and a thread that holds the
+    interpreter but is not scheduled blocks the others. Start processes before the block.
 
     Yields:
-        "", or why it was not possible: then the block runs at ordinary priority.
+        "", or why the system refuses the priority; the block then runs at ordinary priority.
     """
     if not hasattr(os, "sched_setscheduler"):
         yield "this system has no real-time scheduling for programs in Python"
         return
-    policy = os.sched_getscheduler(0)
-    before = os.sched_getparam(0)
+    old_policy = os.sched_getscheduler(0)
+    old_parameters = os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(PRIORITY))
     except OSError as error:
@@ -138,4 +138,4 @@ def real_time() -> Iterator[str]:
     try:
         yield ""
     finally:
-        os.sched_setscheduler(0, policy, before)
+        os.sched_setscheduler(0, old_policy, old_parameters)

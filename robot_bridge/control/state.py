@@ -28,12 +28,12 @@ from robot_bridge.safety.scans import gaps, obstacle_distances
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """The state at one tick; immutable, so that any thread may read it. (The seed's ``vm``.)
+    """State at one tick (the seed's ``vm``), immutable so that any thread may read it.
 
     Distances and gaps are computed on demand, once for all views of the same scan.
 
-    ``current`` is the decision that is being carried out, ``so_far`` its result up to now; the two belong together. The
-    previous action is the one that last began or last found something: ``so_far`` may also be its result.
+    ``current`` is the decision that is being carried out, and ``so_far`` is its result up to now.
+    ``previous_action_result`` is the newest result, which may be equal to ``so_far``.
     """
 
     now: float
@@ -69,9 +69,9 @@ class View:
 
     @property
     def obstacle_distances(self) -> Mapping[str, float]:
-        """Return metres from the lidar to the nearest valid return by :class:`Direction` value; empty before a scan.
+        """Metres from the lidar to the nearest valid return by :class:`Direction` value; empty before the first scan.
 
-        They are ``range_max`` without a return.
+        In a direction without a valid return, the distance is ``range_max``.
         """
         return _distances(self.observation.scan, self.config) if self.observation.scan else {}
 
@@ -82,7 +82,7 @@ class View:
 
 @lru_cache(maxsize=2)
 def _distances(scan: Scan, config: RobotConfig) -> Mapping[str, float]:
-    """Return the distances of a scan; cached by its identity, as scans are immutable."""
+    """Return the distances of a scan, cached by the scan's identity, because scans are immutable."""
     return MappingProxyType(obstacle_distances(scan, config))
 
 

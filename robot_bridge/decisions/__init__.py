@@ -1,1 +1,1 @@
-"""What a model sees, says and remembers, and the check between a decision and the control loop."""
+"""Messages, tools and memory of a model, and the check of a decision before the control loop carries it out."""

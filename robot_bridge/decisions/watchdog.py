@@ -1,7 +1,7 @@
-"""Watch how long a model has owed an answer, and how its recent requests went.
+"""Watch how long a model has owed an answer, and how the model's recent requests went.
 
-Both count pending or failed requests, never mere silence: a model that is asked every five seconds and answers each
-time is healthy, although it is silent for four seconds at a stretch.
+Only pending or failed requests count, never mere silence. A model that is asked every five seconds and always answers
+is healthy, although the model is silent for four seconds at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _RECENT: Final = 20
 
 
 class LLMWatchdog:
-    """Decides what to do while a model owes an answer; the thresholds are seconds."""
+    """Watchdog that decides what the robot does while a model owes an answer; the thresholds are in seconds."""
 
     def __init__(self, stop_wait_s: float = 3.0, local_nav_s: float = 10.0, return_home_s: float = 30.0) -> None:
         self._stop_wait = stop_wait_s
@@ -25,7 +25,7 @@ class LLMWatchdog:
         self._return_home = return_home_s
 
     def evaluate(self, elapsed_s: float) -> Tier:
-        """Return the tier for a request made ``elapsed_s`` ago that has no answer yet or has failed."""
+        """Return the tier for a request that was made ``elapsed_s`` seconds ago and has no answer or has failed."""
         if elapsed_s < self._stop_wait:
             return Tier.CONTINUE
         if elapsed_s < self._local_nav:
@@ -33,21 +33,21 @@ class LLMWatchdog:
         return Tier.LOCAL_NAV if elapsed_s <= self._return_home else Tier.RETURN_HOME
 
     def pace(self, elapsed_s: float) -> float:
-        """Return the share of the commanded speed to drive meanwhile: 1 at first, falling to half at STOP_WAIT."""
+        """Return the share of the commanded speed while an answer is owed: 1 at first, falling to 0.5 at STOP_WAIT."""
         return 1.0 - 0.5 * min(1.0, max(0.0, elapsed_s / self._stop_wait))
 
 
 class NetworkMonitor:
-    """Success and latency of the last 20 calls; ``now`` gives seconds of the robot's clock."""
+    """Record of success and latency of the last 20 calls; ``now`` returns the time of the robot's clock in seconds."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        # None for a call that failed.
+        # A failed call is None.
         self._latencies_ms = deque[float | None](maxlen=_RECENT)
         self._failing_since: float | None = None
 
     def record_call(self, latency_ms: float, success: bool) -> None:
-        """Note a call that has just come back."""
+        """Record a call that has just ended."""
         self._latencies_ms.append(latency_ms if success else None)
         if success:
             self._failing_since = None
@@ -56,15 +56,18 @@ class NetworkMonitor:
 
     @property
     def average_latency_ms(self) -> float:
-        """Mean latency of the recent calls that were answered; 0 before the first."""
-        answered = [each for each in self._latencies_ms if each is not None]
+        """Mean latency of the recent calls that were answered, in ms; 0 if none was."""
+        answered = [latency for latency in self._latencies_ms if latency is not None]
         return sum(answered) / len(answered) if answered else 0.0
 
     @property
     def current_tier(self) -> int:
-        """Return 0 normal, 1 slow (average above 3 s), 2 degraded or 3 offline (all calls failed for 10 s or 30 s)."""
+        """State of the connection: 0 normal, 1 slow, 2 degraded or 3 offline.
+
+        Slow means an average latency above 3 s. Degraded means that all calls failed for 10 s, offline for 30 s.
+        """
         if self._failing_since is not None:
-            failing = self._now() - self._failing_since
-            if failing >= 10:
-                return 3 if failing >= 30 else 2
+            failing_s = self._now() - self._failing_since
+            if failing_s >= 10:
+                return 3 if failing_s >= 30 else 2
         return 1 if self.average_latency_ms > 3000 else 0

@@ -1,1 +1,1 @@
-"""Where the robot is, what the place looks like, and how to drive to a goal in it."""
+"""Localisation of the robot, the map of the place, and driving to goals on the map."""

@@ -1,6 +1,6 @@
 """Clearance: distance to the nearest obstacle around the robot, on a fine local grid.
 
-Circles cover the footprint; a pose is free if the clearance at the middle of every circle is at least its radius.
+Circles cover the footprint. A pose is free if, at the middle of every circle, the clearance is at least the radius.
 Cells are 2 cm wide, because the map's 5 cm would cost half of the room that a 1 m corridor leaves.
 """
 
@@ -25,7 +25,7 @@ _CIRCLES_PER_WIDTH = 2.7
 
 @dataclass(frozen=True, slots=True)
 class KeepOut:
-    """A disc that the footprint does not enter although no sensor shows why (lava, stairs); map frame, metres."""
+    """A disc, in the map frame, metres, that the footprint must not enter: a danger that no sensor sees (lava)."""
 
     x: float
     y: float
@@ -34,7 +34,10 @@ class KeepOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Circles:
-    """Circles that cover a footprint. ``ahead`` (n,): their middles along its axis; ``radius`` of each. Metres."""
+    """Circles of equal ``radius`` that cover a footprint; lengths in metres.
+
+    The middles lie on the robot's long axis, ``ahead`` (n,) of the rear axle.
+    """
 
     ahead: Array
     radius: float
@@ -43,16 +46,19 @@ class Circles:
 def circles_of(body: Body) -> Circles:
     """Return a few circles that together cover the footprint and little more."""
     length = body.front + body.rear
-    share = _CIRCLES_PER_WIDTH * length / (2 * body.half_width)
-    count = max(1, ceil(share))
-    part = length / count
-    ahead = np.array([-body.rear + part * (i + 0.5) for i in range(count)])
-    return Circles(ahead, hypot(part / 2, body.half_width))
+    count = max(1, ceil(_CIRCLES_PER_WIDTH * length / (2 * body.half_width)))
+    spacing = length / count
+    ahead = np.array([-body.rear + spacing * (i + 0.5) for i in range(count)])
+    radius = hypot(spacing / 2, body.half_width)
+    return Circles(ahead, radius)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clearance:
-    """Metres to the nearest obstacle, float32 (n, n), around a place; row 0 at the lowest y, corner ``x``, ``y``."""
+    """Distances to the nearest obstacle in a square around a place, in the map frame.
+
+    ``metres`` is float32 (rows, columns) with row 0 at the lowest y; ``x``, ``y`` is the lower left corner.
+    """
 
     x: float
     y: float
@@ -60,20 +66,21 @@ class Clearance:
 
     @property
     def size(self) -> float:
-        """Return the edge of the known square, metres."""
+        """Return the edge length of the known square, metres."""
         return float(self.metres.shape[0] * CELL_M)
 
     def clearance_at(self, xs: Array, ys: Array) -> NDArray[np.float32]:
-        """Return the clearance at places, arrays of any equal shape; 0 outside the square."""
+        """Return the clearance at places, metres, in the shape of ``xs`` and ``ys``; 0 outside the square."""
         columns = np.floor((xs - self.x) / CELL_M).astype(np.intp)
         rows = np.floor((ys - self.y) / CELL_M).astype(np.intp)
         count = self.metres.shape[0]
         inside = (columns >= 0) & (rows >= 0) & (columns < count) & (rows < count)
-        found: NDArray[np.float32] = self.metres[rows * inside, columns * inside] * inside
-        return found
+        # The factor ``inside`` moves indices outside the square to cell (0, 0) and sets their clearance to 0.
+        clearances: NDArray[np.float32] = self.metres[rows * inside, columns * inside] * inside
+        return clearances
 
     def pose_clearances(self, xs: Array, ys: Array, headings: Array, circles: Circles) -> Array:
-        """Return the room around the footprint at poses of shape (n,); negative if something is inside."""
+        """Return the room around the footprint at n poses, metres (n,); negative if an obstacle is inside."""
         cos = np.cos(headings)[:, None]
         sin = np.sin(headings)[:, None]
         x = xs[:, None] + cos * circles.ahead
@@ -83,7 +90,7 @@ class Clearance:
         return room
 
     def pose_clearance(self, pose: Pose, circles: Circles) -> float:
-        """Return the room around the footprint at one pose."""
+        """Return the room around the footprint at one pose, metres; negative if an obstacle is inside."""
         x = np.array([pose.x])
         y = np.array([pose.y])
         heading = np.array([pose.heading])
@@ -105,7 +112,7 @@ def clearance_around(
         grid: the map.
         returns: returns of the newest scan, (n, 2) in the map frame.
         keep_outs: areas that count as obstacles.
-        reach: half the square's edge.
+        reach: half the square's edge, metres.
     """
     import cv2
 

@@ -1,8 +1,9 @@
 """Drive to a goal: compute a velocity for each period of the control loop.
 
-Driving has two steps: a route over the map, and maneuvers of about two metres along it. The next maneuver is searched
-for in portions before the end of the last is reached. If something new is in the way, the robot waits a little, since
-it may walk on, then goes around it or backs away; it gives up only when nothing has helped for some seconds.
+Driving has two steps: a route over the map, and maneuvers of about two metres along the route. The search for the next
+maneuver runs in portions while the robot still drives the current maneuver. If a new obstacle blocks the way, the robot
+waits a little because the obstacle may move on. After the wait, the robot drives around the obstacle or backs away. The
+robot gives up only after some seconds without motion.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from robot_bridge.navigation.maneuvers import COARSE, FINE, Aim, Effort, Maneuve
 from robot_bridge.navigation.planning import length_of, point_along
 from robot_bridge.navigation.slam import Slam
 
-_REACH_M = 2.6
+_CLEARANCE_REACH_M = 2.6
 _HORIZON_M = 1.8
-_RENEW_M = 0.8
-_ON_WAY_M = 0.2
-_ON_WAY_RADIANS = 0.6
-_MARGIN = 0.05
-_MIN_MARGIN = 0.035
-_INNER = 0.6  # share of the tolerances that a maneuver aims for; the rest is for the error of following it
+_PLAN_NEXT_M = 0.8
+_ON_WAY_TOLERANCE_M = 0.2
+_ON_WAY_TOLERANCE_RADIANS = 0.6
+_MARGIN_M = 0.05
+_MIN_MARGIN_M = 0.035
+_AIM_SHARE = 0.6  # share of the tolerances that the search uses; the follower's error may use the remaining share
 _MIN_TOLERANCE_M = 0.1
-_NODES_A_PERIOD = 240
+_NODES_PER_PERIOD = 240
 _RETRY_S = 0.4
 _WAIT_S = 1.0
 _STUCK_S = 2.5
@@ -40,7 +41,7 @@ _STUCK_RADIANS = 0.03
 _GIVE_UP_S = 8.0
 _LOOK_AHEAD_M = 0.9
 _SPACING_M = 0.05
-_MOVING = 0.03
+_MOVING_SPEED = 0.03
 
 
 class NavStatus(StrEnum):
@@ -54,7 +55,7 @@ class NavStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """The aim of the next maneuver and how hard to search; ``is_last``: it ends at the goal."""
+    """The target of one search and its effort; ``margin`` in metres; ``is_last``: the maneuver ends at the goal."""
 
     aim: Aim
     margin: float
@@ -64,7 +65,7 @@ class _Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The steps to drive next, and whether they end at the goal."""
+    """The steps to drive next; ``is_last``: the steps end at the goal."""
 
     steps: tuple[Step, ...]
     is_last: bool
@@ -80,153 +81,167 @@ class Driver:
         self._planner = ManeuverPlanner(config)
         self._follower = Follower(config)
         self._goal: Aim | None = None
-        self._is_turn = self._is_last = self._is_stale = False
-        self._thought: Generator[None, None, _Plan | None] | None = None
-        self._now = self._retry_at = self._checked = 0.0
-        self._waits_since: float | None = None
-        self._progress: tuple[float, Pose] | None = None
-        self._fails: tuple[float, Pose] | None = None
-        self._banned = 0
+        self._is_turn = self._ends_at_goal = self._is_plan_stale = False
+        self._planning: Generator[None, None, _Plan | None] | None = None  # the search in progress
+        self._now = self._retry_at = self._checked_stamp = 0.0
+        self._waiting_since: float | None = None
+        # When and where the robot last moved, and since when and where it rests because no way was found.
+        self._last_motion: tuple[float, Pose] | None = None
+        self._failing_since: tuple[float, Pose] | None = None
+        self._banned_direction = 0  # of the first step of the next maneuver: +1 forward, -1 reverse, 0 none
 
     def begin(self, goal: Aim, *, is_turn: bool = False) -> None:
         """Take a new goal; the current maneuver continues until a way to the new goal is found.
 
-        ``is_turn``: the goal is near the robot, so no route is needed.
+        ``is_turn``: the goal is near the robot, so the search needs no route.
         """
         self._goal = goal
         self._is_turn = is_turn
-        self._is_stale = True
+        self._is_plan_stale = True
         self.status = NavStatus.DRIVING
-        self._thought = self._waits_since = self._progress = self._fails = None
+        self._planning = self._waiting_since = self._last_motion = self._failing_since = None
         self._retry_at = 0.0
-        self._banned = 0
+        self._banned_direction = 0
 
     def end(self, status: NavStatus) -> Twist:
-        """Forget the goal, and rest."""
+        """Forget the goal, set the status and return REST."""
         self._follower.rest()
-        self._goal = self._thought = None
+        self._goal = self._planning = None
         self.status = status
         return REST
 
     def can_move(self) -> bool:
         """Return whether the robot can take any step from here."""
-        return self._search(_Attempt(Aim(*self._slam.middle, 0.0), _MIN_MARGIN, COARSE, False)).can_begin()
+        here = Aim(*self._slam.middle, 0.0)
+        return self._search(_Attempt(here, _MIN_MARGIN_M, COARSE, False)).can_begin()
 
     def twist(self, now: float) -> Twist:
-        """Return the velocity for the goal, REST without one; call once per period of the control loop."""
+        """Return the velocity towards the goal, or REST without a goal; call once per period of the control loop."""
         period = max(0.0, min(now - self._now, 0.5))
         self._now = now
         if self._goal is None:
             return REST
         scan = self._slam.scan
         estimate = self._slam.estimate
-        if scan is None or now - scan.stamp > self._config.zones.scan_timeout or not estimate.is_sure:
+        is_scan_fresh = scan is not None and now - scan.stamp <= self._config.zones.scan_timeout
+        if scan is None or not is_scan_fresh or not estimate.is_sure:
             return self._rest_or_give_up()
         if self._has_arrived(self._goal):
             return self.end(NavStatus.ARRIVED)
         if self._must_wait(scan.stamp):
             return REST
         if self._needs_plan():
-            self._think_on(self._goal)
+            self._continue_planning(self._goal)  # may start the follower on a new plan or end the goal
         if self._is_stuck():
-            self._banned = self._follower.direction
+            self._banned_direction = self._follower.direction
             self._follower.rest()
             return self._rest_or_give_up()
         return self._follower.twist(estimate.pose, self._slam.returns, period)
 
     def _has_arrived(self, goal: Aim) -> bool:
-        """Return whether the goal is met; with a heading, only once no current maneuver is being followed."""
+        """Return whether the pose meets the goal.
+
+        A maneuver to a goal with a heading is driven to its end, unless the plan is stale.
+        """
         if not goal.is_met(self._slam.estimate.pose, self._config.body):
             return False
-        return goal.heading is None or self._follower.is_done or self._is_stale
+        return goal.heading is None or self._follower.is_done or self._is_plan_stale
 
     def _is_stuck(self) -> bool:
-        """Return whether the robot has not moved although it was commanded to for long."""
+        """Return whether the robot has been commanded to move for long but has not moved; if so, restart the clock."""
         pose = self._slam.estimate.pose
-        if self._progress is None or self._follower.is_done or _have_parted(pose, self._progress[1]):
-            self._progress = self._now, pose
-        if self._now - self._progress[0] <= _STUCK_S:
+        if self._last_motion is None or self._follower.is_done or _has_moved(pose, self._last_motion[1]):
+            self._last_motion = self._now, pose
+        if self._now - self._last_motion[0] <= _STUCK_S:
             return False
-        self._progress = None
+        self._last_motion = None
         return True
 
     def _rest_or_give_up(self) -> Twist:
-        """Rest; give up if the robot has not moved for long."""
+        """Return REST; end the goal as BLOCKED if the robot has not moved for long."""
         pose = self._slam.estimate.pose
-        if self._fails is None or _have_parted(pose, self._fails[1]):
-            self._fails = self._now, pose
-        elif self._now - self._fails[0] > _GIVE_UP_S:
+        if self._failing_since is None or _has_moved(pose, self._failing_since[1]):
+            self._failing_since = self._now, pose
+        elif self._now - self._failing_since[0] > _GIVE_UP_S:
             self.end(NavStatus.BLOCKED)
         return REST
 
     def _must_wait(self, stamp: float) -> bool:
-        """Return whether to wait for something new close by on the way; if it is farther away, plan again at once."""
-        if self._checked != stamp:
-            self._checked = stamp
-            free = self._free_ahead()
-            if free is None:
-                self._waits_since = None
-            elif self._waits_since is None and free > _LOOK_AHEAD_M / 2:
-                self._is_stale = True
-            elif self._waits_since is None:
-                self._waits_since = self._now
-        if self._waits_since is not None and self._now - self._waits_since > _WAIT_S:
-            self._waits_since = None
-            self._follower.rest()
-        return self._waits_since is not None
+        """Return whether to wait because a new obstacle blocks the way close by.
 
-    def _free_ahead(self) -> float | None:
-        """Return how many metres of the planned way are free, or None if all of the next ones are."""
+        If the obstacle is farther away, mark the plan stale, so that a new plan is searched for at once. Every scan,
+        identified by its stamp, is checked once. After ``_WAIT_S`` seconds, forget the maneuver and wait no longer.
+        """
+        if self._checked_stamp != stamp:
+            self._checked_stamp = stamp
+            free_m = self._free_distance_ahead()
+            if free_m is None:
+                self._waiting_since = None
+            elif self._waiting_since is None and free_m > _LOOK_AHEAD_M / 2:
+                self._is_plan_stale = True
+            elif self._waiting_since is None:
+                self._waiting_since = self._now
+        if self._waiting_since is not None and self._now - self._waiting_since > _WAIT_S:
+            self._waiting_since = None
+            self._follower.rest()
+        return self._waiting_since is not None
+
+    def _free_distance_ahead(self) -> float | None:
+        """Return the metres of the planned way before the first blocked pose, or None if no pose ahead is blocked."""
         ahead = self._follower.ahead(_LOOK_AHEAD_M, _SPACING_M)
         if not len(ahead):
             return None
         clearance = self._slam.clearance(_LOOK_AHEAD_M + self._config.body.front + 0.2)
         room = clearance.pose_clearances(ahead[:, 0], ahead[:, 1], ahead[:, 2], self._planner.circles)
-        count = free_poses(room >= self._config.zones.padding)
+        count = count_free_poses(room >= self._config.zones.padding)
         return None if count is None else count * _SPACING_M
 
     def _needs_plan(self) -> bool:
-        return self._is_stale or self._follower.is_done or (not self._is_last and self._follower.remaining < _RENEW_M)
+        if self._is_plan_stale or self._follower.is_done:
+            return True
+        return not self._ends_at_goal and self._follower.remaining < _PLAN_NEXT_M
 
-    def _think_on(self, goal: Aim) -> None:
-        """Search for the next maneuver, one portion per period, and drive it once found."""
+    def _continue_planning(self, goal: Aim) -> None:
+        """Search one portion further for the next maneuver; when the search ends, start the plan found."""
         if self._now < self._retry_at:
             return
-        if self._thought is None:
-            self._thought = self._thoughts(goal)
+        if self._planning is None:
+            self._planning = self._plan_maneuver(goal)
         try:
-            next(self._thought)
-        except StopIteration as over:
-            self._thought = None
-            self._take_plan(over.value)
+            next(self._planning)
+        except StopIteration as result:
+            self._planning = None
+            self._start_plan(result.value)
 
-    def _take_plan(self, plan: _Plan | None) -> None:
+    def _start_plan(self, plan: _Plan | None) -> None:
+        """Give the follower the steps of the plan, or schedule the next search if no plan was found."""
         if plan is None:
             self._retry_at = self._now + _RETRY_S
-            self._banned = 0
-            if self._follower.is_done or self._is_stale:
+            self._banned_direction = 0
+            if self._follower.is_done or self._is_plan_stale:
                 self._follower.rest()
                 self._rest_or_give_up()
         elif plan.is_last and not plan.steps:
             self.end(NavStatus.ARRIVED)
         else:
             self._follower.start(plan.steps)
-            self._is_last = plan.is_last
-            self._is_stale = False
-            self._banned = 0
+            self._ends_at_goal = plan.is_last
+            self._is_plan_stale = False
+            self._banned_direction = 0
 
-    def _thoughts(self, goal: Aim) -> Generator[None, None, _Plan | None]:
-        """Make one attempt after the other until one finds a way."""
-        for attempt in self._attempts(goal):
+    def _plan_maneuver(self, goal: Aim) -> Generator[None, None, _Plan | None]:
+        """Make attempts until an attempt finds a way; yield after each portion; return the plan, or None."""
+        for attempt in self._plan_attempts(goal):
             yield
             search = self._search(attempt)
-            while not search.run(_NODES_A_PERIOD):
+            while not search.run(_NODES_PER_PERIOD):
                 yield
             if search.steps is not None and (search.steps or attempt.is_last):
                 return _Plan(search.steps, attempt.is_last)
         return None
 
-    def _attempts(self, goal: Aim) -> Iterator[_Attempt]:
+    def _plan_attempts(self, goal: Aim) -> Iterator[_Attempt]:
+        """Yield attempts, the cheapest first: to the goal if it is near, else to places along the route."""
         if self._is_turn:
             yield from _final_attempts(goal)
             return
@@ -234,51 +249,57 @@ class Driver:
         if way is None:
             return
         if length_of(way) <= _HORIZON_M:
+            # The way may end beside the goal; what it misses is taken from the tolerance.
             x, y = way[-1]
             tolerance = max(_MIN_TOLERANCE_M, goal.tolerance - hypot(x - goal.x, y - goal.y))
             yield from _final_attempts(Aim(x, y, tolerance, goal.heading, goal.heading_tolerance))
             return
         for horizon, margin, effort in (
-            (_HORIZON_M, _MARGIN, COARSE),
-            (_HORIZON_M / 2, _MARGIN, COARSE),
-            (_HORIZON_M, _MIN_MARGIN, FINE),
+            (_HORIZON_M, _MARGIN_M, COARSE),
+            (_HORIZON_M / 2, _MARGIN_M, COARSE),
+            (_HORIZON_M, _MIN_MARGIN_M, FINE),
         ):
             x, y, direction = point_along(way, horizon)
-            yield _Attempt(Aim(x, y, _ON_WAY_M, direction, _ON_WAY_RADIANS), margin, effort, False)
+            yield _Attempt(Aim(x, y, _ON_WAY_TOLERANCE_M, direction, _ON_WAY_TOLERANCE_RADIANS), margin, effort, False)
 
     def _search(self, attempt: _Attempt) -> Search:
         estimate = self._slam.estimate
+        is_moving = abs(estimate.twist.linear) > _MOVING_SPEED
         return self._planner.search(
             estimate.pose,
             attempt.aim,
-            self._slam.clearance(_REACH_M),
+            self._slam.clearance(_CLEARANCE_REACH_M),
             margin=attempt.margin,
             curvature=self._follower.curvature,
-            direction=self._follower.direction if abs(estimate.twist.linear) > _MOVING else 0,
-            banned=self._banned,
+            direction=self._follower.direction if is_moving else 0,
+            banned=self._banned_direction,
             effort=attempt.effort,
         )
 
 
-def free_poses(is_free: NDArray[np.bool_]) -> int | None:
-    """Return how many poses of a way, bool (n,), come before the first blocked one; None if no pose is blocked.
+def count_free_poses(is_free: NDArray[np.bool_]) -> int | None:
+    """Return how many poses of a way come before the first blocked pose, or None if no pose is blocked.
 
-    Blocked poses at the start do not count: the robot stands too near to something, and the way leads away from it.
+    ``is_free`` is bool (n,), in driving order. Blocked poses at the start do not count, because the robot then stands
+    too near to an obstacle and the way leads away from it.
     """
-    begun = int(is_free.argmax())
-    blocked = np.flatnonzero(~is_free[begun:])
-    return begun + int(blocked[0]) if is_free[begun] and len(blocked) else None
+    first_free = int(is_free.argmax())
+    if not is_free[first_free]:
+        return None
+    blocked = np.flatnonzero(~is_free[first_free:])
+    return first_free + int(blocked[0]) if len(blocked) else None
 
 
 def _final_attempts(goal: Aim) -> Iterator[_Attempt]:
-    inner = Aim(goal.x, goal.y, goal.tolerance * _INNER, goal.heading, goal.heading_tolerance * _INNER)
-    yield _Attempt(inner, _MARGIN, COARSE, True)
-    yield _Attempt(inner, _MARGIN, FINE, True)
+    """Yield attempts that end at the goal, from the strictest tolerance and margin to the loosest."""
+    inner = Aim(goal.x, goal.y, goal.tolerance * _AIM_SHARE, goal.heading, goal.heading_tolerance * _AIM_SHARE)
+    yield _Attempt(inner, _MARGIN_M, COARSE, True)
+    yield _Attempt(inner, _MARGIN_M, FINE, True)
     outer = Aim(goal.x, goal.y, goal.tolerance * 0.9, goal.heading, goal.heading_tolerance * 0.9)
-    yield _Attempt(outer, _MIN_MARGIN, COARSE, True)
-    yield _Attempt(outer, _MIN_MARGIN, FINE, True)
+    yield _Attempt(outer, _MIN_MARGIN_M, COARSE, True)
+    yield _Attempt(outer, _MIN_MARGIN_M, FINE, True)
 
 
-def _have_parted(a: Pose, b: Pose) -> bool:
-    """Return whether the robot really moved between two poses, beyond the jitter of the estimate."""
+def _has_moved(a: Pose, b: Pose) -> bool:
+    """Return whether two poses differ by more than the jitter of the estimate."""
     return a.distance_to(b.x, b.y) > _STUCK_M or abs(wrap_angle(a.heading - b.heading)) > _STUCK_RADIANS

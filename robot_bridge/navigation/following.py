@@ -1,8 +1,8 @@
 """Follow a maneuver: compute velocities that keep the rear axle on its arcs, forward and in reverse.
 
-The curvature of the arc is fed forward; errors to the side and in heading are fed back (critically damped over
-``_BLEND_M`` metres of way). In kompass-core, pure pursuit and the Stanley controller only drive forward and towards
-points, and DWA does not take poses as goals: none can drive a multi-point turn to a heading.
+The curvature of the arc is fed forward. The errors to the side and in heading are fed back, critically damped over
+``_BLEND_M`` metres of way. The controllers of kompass-core cannot drive a multi-point turn to a heading. Its pure
+pursuit and Stanley controllers only drive forward and towards points, and its DWA takes no poses as goals.
 """
 
 from __future__ import annotations
@@ -22,20 +22,23 @@ from robot_bridge.safety.geometry import along, free_distance
 Array = NDArray[np.float64]
 
 _SPACING_M = 0.01
-_WINDOW = 15
+_WINDOW_SAMPLES = 15
 _BLEND_M = 0.22
-_PREVIEW = 8
-_CREEP = 0.03
-_STEER_CREEP = 0.004
-_STEER_READY = 0.12
+_PREVIEW_SAMPLES = 8
+_MIN_SPEED = 0.03
+_STEERING_SPEED = 0.004
+_STEERING_TOLERANCE = 0.12
 _ROOM_M = 0.35
-_BRAKING = 0.5
+_BRAKING_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Track:
-    """Samples of a way every ``_SPACING_M``: ``poses`` (n, 3), ``curvatures`` (n,), ``signs`` (n,) of the direction,
-    and ``ends`` (n,), the index at which the direction changes next or the way ends."""
+    """Samples of a way every ``_SPACING_M`` metres.
+
+    ``poses`` (n, 3) are (x, y, heading), ``curvatures`` (n,) in 1/m, ``signs`` (n,) +1 forward and -1 reverse.
+    ``ends`` (n,) is, for each sample, the index of the last sample before the direction changes or the way ends.
+    """
 
     poses: Array
     curvatures: Array
@@ -43,15 +46,16 @@ class _Track:
     ends: NDArray[np.int64]
 
 
-def _track(steps: Sequence[Step]) -> _Track:
+def _sample_track(steps: Sequence[Step]) -> _Track:
     poses = []
     curvatures = []
     signs = []
     for number, step in enumerate(steps):
         sign = 1 if step.distance > 0 else -1
-        is_first = number == 0 or steps[number - 1].distance * step.distance < 0
+        # A step in the same direction starts where the step before ended: its first sample is already in the track.
+        is_section_start = number == 0 or steps[number - 1].distance * step.distance < 0
         count = max(1, round(step.length / _SPACING_M))
-        first = 0 if is_first else 1
+        first = 0 if is_section_start else 1
         for i in range(first, count + 1):
             pose = step.start.compose(along(step.curvature, step.distance * i / count))
             poses.append((pose.x, pose.y, pose.heading))
@@ -63,7 +67,7 @@ def _track(steps: Sequence[Step]) -> _Track:
 
 
 def _section_ends(signs: Sequence[int]) -> NDArray[np.int64]:
-    """Return for each sample the index at which the direction changes next or the way ends."""
+    """Return, for each sample, the index of the last sample before the direction changes or the way ends."""
     if not signs:
         return np.zeros(0, np.int64)
 
@@ -73,46 +77,46 @@ def _section_ends(signs: Sequence[int]) -> NDArray[np.int64]:
     return ends
 
 
-_NOTHING = _track(())
+_EMPTY_TRACK = _sample_track(())
 
 
 class Follower:
-    """Drives along one sequence of steps; ``is_done`` at its end."""
+    """Drives along one sequence of steps; ``is_done`` is True at the end and when there are no steps."""
 
     def __init__(self, config: RobotConfig) -> None:
         self.is_done = True
         self._config = config
-        self._track = _NOTHING
-        self._at = 0
-        self._steering = 0.0
+        self._track = _EMPTY_TRACK
+        self._index = 0  # of the sample nearest to the robot
+        self._steering = 0.0  # estimated steering angle, radians
 
     @property
     def remaining(self) -> float:
         """Return the metres left to drive."""
         if self.is_done:
             return 0.0
-        return (len(self._track.signs) - 1 - self._at) * _SPACING_M
+        return (len(self._track.signs) - 1 - self._index) * _SPACING_M
 
     @property
     def direction(self) -> int:
-        """Return +1 for forward, -1 for reverse, 0 with nothing to drive."""
-        return 0 if self.is_done else int(self._track.signs[self._at])
+        """Return +1 for forward, -1 for reverse, 0 without steps to drive."""
+        return 0 if self.is_done else int(self._track.signs[self._index])
 
     @property
     def curvature(self) -> float:
-        """Return the curvature for the estimated steering angle, 1/m."""
+        """Return the curvature that belongs to the estimated steering angle, 1/m."""
         return tan(self._steering) / self._config.body.wheelbase
 
     def start(self, steps: Sequence[Step]) -> None:
-        """Begin new steps; the first must start near the robot."""
-        self._track = _track(steps)
-        self._at = 0
+        """Begin new steps, which must start near the robot."""
+        self._track = _sample_track(steps)
+        self._index = 0
         self.is_done = not steps
 
     def rest(self) -> None:
         """Forget the steps."""
-        self._track = _NOTHING
-        self._at = 0
+        self._track = _EMPTY_TRACK
+        self._index = 0
         self.is_done = True
 
     def ahead(self, distance: float, spacing: float = 0.05) -> Array:
@@ -120,8 +124,8 @@ class Follower:
         if self.is_done:
             return np.zeros((0, 3))
         every = round(spacing / _SPACING_M)
-        end = self._at + round(distance / _SPACING_M) + 1
-        return self._track.poses[self._at : end : every]
+        end = self._index + round(distance / _SPACING_M) + 1
+        return self._track.poses[self._index : end : every]
 
     def twist(self, pose: Pose, returns: Array, period: float) -> Twist:
         """Return the velocity to drive now.
@@ -129,63 +133,69 @@ class Follower:
         Args:
             pose: pose of the rear axle, in the frame of the steps.
             returns: returns of the newest scan in the base frame, (n, 2).
-            period: seconds since the last call, for which the wheels have turned.
+            period: seconds since the last call, in which the steering could turn.
         """
         self._advance(pose)
         if self.is_done:
             return REST
         curvature = self._curvature(pose)
-        speed = self._speed(curvature, returns) if self._steer(curvature, period) else _STEER_CREEP
-        signed = speed * self.direction
-        return Twist(signed, signed * curvature)
+        is_steering_ready = self._steer(curvature, period)
+        speed = self._speed(curvature, returns) if is_steering_ready else _STEERING_SPEED
+        signed_speed = speed * self.direction
+        return Twist(signed_speed, signed_speed * curvature)
 
     def _advance(self, pose: Pose) -> None:
-        """Move on to the sample nearest to the robot, but not past a change of direction before that is reached."""
+        """Move the index to the sample nearest to the robot and set ``is_done`` at the end of the way.
+
+        The index passes a change of direction only after the robot has reached the place of the change.
+        """
         track = self._track
         while not self.is_done:
-            end = int(track.ends[self._at])
-            window_end = min(end, self._at + _WINDOW) + 1
-            near = track.poses[self._at : window_end, :2] - (pose.x, pose.y)
+            end = int(track.ends[self._index])
+            window_end = min(end, self._index + _WINDOW_SAMPLES) + 1
+            near = track.poses[self._index : window_end, :2] - (pose.x, pose.y)
             distances = np.hypot(near[:, 0], near[:, 1])
-            self._at += int(distances.argmin())
+            self._index += int(distances.argmin())
 
-            if self._at < end:
+            if self._index < end:
                 end_pose = Pose(*track.poses[end].tolist())
-                last = pose.relative_to(end_pose).x * track.signs[end]
-                if end - self._at > 2 or last < -_SPACING_M:
+                past_end_m = pose.relative_to(end_pose).x * track.signs[end]
+                if end - self._index > 2 or past_end_m < -_SPACING_M:
                     return
             if end == len(track.signs) - 1:
                 self.is_done = True
             else:
-                self._at = end + 1
+                self._index = end + 1
 
     def _curvature(self, pose: Pose) -> float:
+        """Return the curvature to drive, 1/m: the track's mean curvature ahead, corrected by the errors of the pose."""
         track = self._track
-        at = self._at
-        reference = Pose(*track.poses[at].tolist())
-        aside = pose.relative_to(reference).y
-        turned = sin(wrap_angle(pose.heading - reference.heading))
-        soon = min(at + _PREVIEW, int(track.ends[at]))
-        feed_forward = float(track.curvatures[at : soon + 1].mean())
-        wanted = feed_forward - aside / _BLEND_M**2
-        wanted -= 2 / _BLEND_M * turned * self.direction
+        index = self._index
+        reference = Pose(*track.poses[index].tolist())
+        side_error = pose.relative_to(reference).y
+        heading_error = sin(wrap_angle(pose.heading - reference.heading))
+        preview_end = min(index + _PREVIEW_SAMPLES, int(track.ends[index]))
+        feed_forward = float(track.curvatures[index : preview_end + 1].mean())
+        wanted = feed_forward - side_error / _BLEND_M**2
+        wanted -= 2 / _BLEND_M * heading_error * self.direction
         limit = self._config.body.curvature_limit
         return min(limit, max(-limit, wanted))
 
     def _steer(self, curvature: float, period: float) -> bool:
-        """Update the estimated steering angle; return whether it is near the wanted one."""
+        """Update the estimated steering angle; return whether the estimate is near the wanted angle."""
         wanted = atan(curvature * self._config.body.wheelbase)
-        most = self._config.limits.steering_rate * period
-        self._steering += min(most, max(-most, wanted - self._steering))
-        return abs(wanted - self._steering) < _STEER_READY
+        max_turn = self._config.limits.steering_rate * period
+        self._steering += min(max_turn, max(-max_turn, wanted - self._steering))
+        return abs(wanted - self._steering) < _STEERING_TOLERANCE
 
     def _speed(self, curvature: float, returns: Array) -> float:
+        """Return the unsigned speed, m/s, lower near the end of the section and near obstacles; 0 if the way is blocked."""
         limits = self._config.limits
         forward = self.direction > 0
-        left = float(self._track.ends[self._at] - self._at) * _SPACING_M
-        most = limits.speed if forward else limits.reverse_speed
-        stoppable = sqrt(2 * _BRAKING * limits.deceleration * left)
-        speed = min(most, max(_CREEP, stoppable))
+        left_m = float(self._track.ends[self._index] - self._index) * _SPACING_M
+        max_speed = limits.speed if forward else limits.reverse_speed
+        stoppable = sqrt(2 * _BRAKING_SHARE * limits.deceleration * left_m)
+        speed = min(max_speed, max(_MIN_SPEED, stoppable))
         gap = stop_gap(self._config, forward=forward)
         padding = self._config.zones.padding
         free = free_distance(returns, curvature, forward, self._config.body, padding, gap + _ROOM_M)
@@ -193,4 +203,4 @@ class Follower:
             return 0.0
 
         room_speed = limits.speed * (free - gap) / _ROOM_M
-        return min(speed, max(_CREEP, room_speed))
+        return min(speed, max(_MIN_SPEED, room_speed))

@@ -1,4 +1,4 @@
-"""Find frontiers: where known free space that the robot can reach meets the unknown."""
+"""Find frontiers: places where known free space that the robot can reach borders on unknown space."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from robot_bridge.navigation.planning import CostGrid, Place, open_start
 
 _MIN_WIDTH_M = 0.3
 _WALL_CELLS = 2
-_VIEW_M = 0.8
-_SAME_M = 0.7
+_MAX_VIEW_M = 0.8
+_MATCH_M = 0.7
 _WIDE_M = 1.2
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A cluster of frontier cells: its middle, the free place before it and its length."""
+class _Cluster:
+    """A cluster of connected frontier cells; lengths in metres.
+
+    ``middle`` is a frontier cell, ``place`` the nearest reachable place. ``is_old``: an earlier search found the
+    cluster already.
+    """
 
     middle: Place
     place: Place
@@ -36,63 +40,64 @@ class FrontierFinder:
     """Finds frontiers and gives each a lasting id.
 
     Attributes:
-        cut_off: number of frontiers that were returned before and are not reachable any more.
+        cut_off: number of frontiers that were returned before, still exist and are not reachable now.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, _Found] = {}
-        self._next = 1
-        self._told: dict[int, _Found] = {}
+        self._known: dict[int, _Cluster] = {}  # id: cluster of the last search
+        self._next_id = 1
+        self._returned_before: dict[int, _Cluster] = {}  # id: cluster, without those that were found only once
         self.cut_off = 0
 
     def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
         """Return the frontiers that can be reached from ``start``, the widest first.
 
-        Narrow ones count only when found a second time, or if there are no others: a wall seen along its length is
-        full of holes for a moment, which are not frontiers.
+        A narrow frontier is returned only when found a second time, or if no other frontier exists. The reason: a wall
+        seen along its length is full of holes for a moment, and the holes are not frontiers.
 
         Args:
             grid: the map.
             costs: costs of the same map, with unknown cells blocked.
-            start: where the footprint's middle is.
+            start: (x, y) of the footprint's middle in the map frame.
         """
-        clusters, out_of_reach = _clusters(grid, _reachable(costs, start))
-        found = sorted(clusters, key=lambda f: (-f.width, f.middle))
-        self._known = self._assign_ids(found)
+        clusters, out_of_reach = _find_clusters(grid, _reachable_cells(costs, start))
+        widest_first = sorted(clusters, key=lambda cluster: (-cluster.width, cluster.middle))
+        self._known = self._assign_ids(widest_first)
 
-        sure = {i: f for i, f in self._known.items() if f.is_old or f.width >= _WIDE_M}
-        told = sure or self._known
-        self._told |= {i: f for i, f in told.items() if f.is_old}
+        certain = {i: cluster for i, cluster in self._known.items() if cluster.is_old or cluster.width >= _WIDE_M}
+        returned = certain or self._known
+        self._returned_before |= {i: cluster for i, cluster in returned.items() if cluster.is_old}
 
-        gone = [f for i, f in self._told.items() if i not in self._known]
+        gone = [cluster for i, cluster in self._returned_before.items() if i not in self._known]
         self.cut_off = 0
         for middle in out_of_reach:
-            self.cut_off += any(f.distance_to(middle) <= _SAME_M for f in gone)
+            self.cut_off += any(cluster.distance_to(middle) <= _MATCH_M for cluster in gone)
 
-        return tuple(Frontier(i, *f.place, f.width) for i, f in told.items())
+        return tuple(Frontier(i, *cluster.place, cluster.width) for i, cluster in returned.items())
 
-    def _assign_ids(self, found: list[_Found]) -> dict[int, _Found]:
-        named: dict[int, _Found] = {}
-        left = dict(self._known)
-        for cluster in found:
-            near = {i: other.distance_to(cluster.middle) for i, other in left.items()}
-            best = min(near, key=near.__getitem__, default=0)
-            if best and near[best] <= _match_distance(cluster, left[best]):
-                del left[best]
-                named[best] = replace(cluster, is_old=True)
+    def _assign_ids(self, clusters: list[_Cluster]) -> dict[int, _Cluster]:
+        """Return the clusters by id: the id of the nearest known cluster if it is near enough, else a new id."""
+        by_id: dict[int, _Cluster] = {}
+        unmatched = dict(self._known)
+        for cluster in clusters:
+            distances = {i: known.distance_to(cluster.middle) for i, known in unmatched.items()}
+            nearest = min(distances, key=distances.__getitem__, default=0)  # ids start at 1, so 0 means none
+            if nearest and distances[nearest] <= _match_distance(cluster, unmatched[nearest]):
+                del unmatched[nearest]
+                by_id[nearest] = replace(cluster, is_old=True)
             else:
-                named[self._next] = cluster
-                self._next += 1
-        return named
+                by_id[self._next_id] = cluster
+                self._next_id += 1
+        return by_id
 
 
-def _match_distance(cluster: _Found, other: _Found) -> float:
-    """Return within how many metres two clusters count as the same frontier."""
-    return max(_SAME_M, min(cluster.width, other.width) / 2)
+def _match_distance(cluster: _Cluster, other: _Cluster) -> float:
+    """Return the distance of their middles, metres, up to which two clusters count as the same frontier."""
+    return max(_MATCH_M, min(cluster.width, other.width) / 2)
 
 
-def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
-    """Return the cells that a way leads to, bool (rows, columns)."""
+def _reachable_cells(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
+    """Return which cells a way from ``start`` leads to, bool (rows, columns)."""
     import cv2
 
     free = np.isfinite(open_start(costs, start)).astype(np.uint8)
@@ -101,22 +106,25 @@ def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
     return reachable
 
 
-def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_Found], list[Place]]:
-    """Return the reachable frontiers, and the middles of the others."""
+def _find_clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_Cluster], list[Place]]:
+    """Return (clusters, middles): the reachable clusters, and the middles of the clusters out of reach.
+
+    Frontier cells are known cells beside unknown cells, away from walls. Clusters below ``_MIN_WIDTH_M`` are left out.
+    """
     import cv2
 
     unknown = grid.unknown
     cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
-    beside = cv2.dilate(unknown.astype(np.uint8), cross) > 0
+    beside_unknown = cv2.dilate(unknown.astype(np.uint8), cross) > 0
     square = np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)
-    walls = cv2.dilate(grid.surfaces.astype(np.uint8), square) > 0
-    edge = (beside & ~unknown & ~walls).astype(np.uint8)
-    count, labels, stats, middles = cv2.connectedComponentsWithStats(edge, connectivity=8)
+    near_wall = cv2.dilate(grid.surfaces.astype(np.uint8), square) > 0
+    is_frontier = (beside_unknown & ~unknown & ~near_wall).astype(np.uint8)
+    count, labels, stats, middles = cv2.connectedComponentsWithStats(is_frontier, connectivity=8)
 
-    reach = round(_VIEW_M / grid.resolution)
-    found = []
-    others = []
-    for number in range(1, count):
+    reach = round(_MAX_VIEW_M / grid.resolution)
+    clusters = []
+    out_of_reach = []
+    for number in range(1, count):  # component 0 is the background
         x, y, width, height, _ = (int(v) for v in stats[number])
         size = hypot(width, height) * grid.resolution
         if size < _MIN_WIDTH_M:
@@ -131,16 +139,16 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_F
         column = int(columns[central]) + x
 
         middle = grid.place(row, column)
-        place = _nearest(reachable, row, column, reach)
-        if place is None:
-            others.append(middle)
+        reachable_cell = _nearest_cell(reachable, row, column, reach)
+        if reachable_cell is None:
+            out_of_reach.append(middle)
         else:
-            found.append(_Found(middle, grid.place(*place), round(size, 2)))
-    return found, others
+            clusters.append(_Cluster(middle, grid.place(*reachable_cell), round(size, 2)))
+    return clusters, out_of_reach
 
 
-def _nearest(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tuple[int, int] | None:
-    """Return the nearest of the cells within ``reach`` cells, or None."""
+def _nearest_cell(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tuple[int, int] | None:
+    """Return the (row, column) of the nearest True cell within ``reach`` cells, or None."""
     top = max(0, row - reach)
     left = max(0, column - reach)
     window = cells[top : row + reach + 1, left : column + reach + 1]

@@ -1,14 +1,16 @@
 """Localise the robot: correct odometry by matching scans against the map.
 
-This is an iterated extended Kalman filter over (x, y, heading). The prediction is odometry, the measurement is a whole
-scan: every return is compared with the wall nearest to where it should lie (point to line, by one lookup in a labelled
-distance transform). Where walls give no information, as along a corridor, the filter follows odometry by itself.
+This is an iterated extended Kalman filter over (x, y, heading). The prediction is odometry and the measurement is a
+whole scan. Every return is compared with the nearest wall by its distance from the wall's line. A labelled distance
+transform finds the nearest wall in one lookup. Where walls give no information, as along a corridor, the filter follows
+odometry without extra code.
 
-Marks that lie on no line give no information either. Far walls are marked sparsely at first, and matching mark to mark
-would match beam to beam, which stand still while the robot drives: measured error 0.8 degrees after 0.2 m.
+Marks (measured points of the map) that lie on no line are not used. Far walls have few marks at first. Point-to-point
+matching would pair beams with the marks of the same beams. Such marks stand still while the robot drives: the measured
+error was 0.8 degrees after 0.2 m.
 
-``scipy.optimize.least_squares`` would do the same sums, but it applies one robust loss to scan and odometry alike, and
-odometry must keep its full weight.
+``scipy.optimize.least_squares`` would do the same sums, but would apply one robust loss to scan and odometry alike.
+Odometry must keep its full weight.
 """
 
 from __future__ import annotations
@@ -28,28 +30,29 @@ from robot_bridge.safety.scans import returns
 
 Array = NDArray[np.float64]
 
-_GATE_M = 0.4
-_LOSS_M = 0.04
-_SCAN_SIGMA = 0.05  # of one return: far above the sensor's noise, because errors of neighbouring returns correlate
-_MATCH_M = 0.12
-_MIN_JUDGED = 30
+_MAX_MATCH_M = 0.4
+_LOSS_SCALE_M = 0.04
+_SCAN_SIGMA = 0.05  # metres, of one return; far above the sensor's noise because errors of neighbours correlate
+_ON_WALL_M = 0.12
+_MIN_POINTS = 30
 _REFRESH_SCANS = 10
-_REFRESH_EARLY = 3
+_EARLY_REFRESH_SCANS = 3
 _FEW_LANDMARKS = 400
 _NEIGHBOUR_CELLS = 3
-_BAD_SCANS = 4
-_SEARCH_SCANS = 3
-_SEARCH_M = 0.1
-_SEARCH_TURNS = np.radians(np.arange(-60, 61, 4))
+_MAX_BAD_SCANS = 4
+_SCANS_PER_SEARCH = 3
+_SEARCH_STEP_M = 0.1
+_SEARCH_HEADINGS = np.radians(np.arange(-60, 61, 4))
 _FIT_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walls:
-    """The map as localisation uses it: for every cell the nearest measured point and the normal there.
+    """The map in the form that localisation needs: the nearest measured point of every cell, and the points' normals.
 
-    ``nearest`` (rows, columns) is an index into ``points`` (n, 2) and ``normals`` (n, 2); a normal is zero without a
-    line (poles, corners). ``distance`` is in metres.
+    ``nearest`` (rows, columns) holds indices into ``points`` (n, 2) and ``normals`` (n, 2). The normal of a point that
+    lies on no line (pole, corner) is zero. ``distance`` (rows, columns) is the distance to the nearest point, metres.
+    ``known`` (rows, columns) says which cells a beam has reached.
     """
 
     x: float
@@ -63,26 +66,31 @@ class Walls:
 
 
 def walls_of(grid: OccupancyMap) -> Walls | None:
-    """Return the walls to match scans against, or None while the map has too few points."""
+    """Return the walls to match scans against, or None if the map has too few points."""
     import cv2
 
     marks, points = grid.find_measured()
-    if len(points) < _MIN_JUDGED:
+    if len(points) < _MIN_POINTS:
         return None
     distance, labels = cv2.distanceTransformWithLabels(
         (~marks).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
     )
-    order = np.zeros(len(points) + 1, np.int32)
-    order[labels[marks]] = np.arange(len(points), dtype=np.int32)
-    nearest = order[labels]
+    # OpenCV numbers the marks in its own order from 1 on, the points are in row-major order from 0 on.
+    point_of_label = np.zeros(len(points) + 1, np.int32)
+    point_of_label[labels[marks]] = np.arange(len(points), dtype=np.int32)
+    nearest = point_of_label[labels]
     metres = np.asarray(distance * grid.resolution, np.float32)
     normals = _normals(marks, points - (grid.x, grid.y))
     return Walls(grid.x, grid.y, grid.resolution, nearest, metres, ~grid.unknown, points, normals)
 
 
 def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
-    """Return the normals of the lines through points and their neighbours, (n, 2); zero without a line."""
+    """Return the unit normal of the line through each point and its neighbours, (n, 2); zero without a line.
+
+    The line is the main axis of the points in the cells around, from the eigenvalues of their 2 x 2 covariance.
+    """
     reach = _NEIGHBOUR_CELLS
+    # Index of each cell's point; cells without a point have the index of the last row of ``moments``, which is zero.
     height, width = marks.shape
     index = np.full((height + 2 * reach, width + 2 * reach), len(points), np.int32)
     rows, columns = np.nonzero(marks)
@@ -100,26 +108,29 @@ def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
     xx = sxx / n - (sx / n) ** 2
     xy = sxy / n - sx * sy / n**2
     yy = syy / n - (sy / n) ** 2
-    angle = 0.5 * np.arctan2(2 * xy, xx - yy) + np.pi / 2
+    normal_angle = 0.5 * np.arctan2(2 * xy, xx - yy) + np.pi / 2
     spread = np.sqrt((xx - yy) ** 2 + 4 * xy**2)
-    small = (xx + yy - spread) / 2
-    large = (xx + yy + spread) / 2
-    on_line = (n >= 3) & (small < 0.1 * large)
-    directions = np.column_stack((np.cos(angle), np.sin(angle)))
+    small_eigenvalue = (xx + yy - spread) / 2
+    large_eigenvalue = (xx + yy + spread) / 2
+    on_line = (n >= 3) & (small_eigenvalue < 0.1 * large_eigenvalue)
+    directions = np.column_stack((np.cos(normal_angle), np.sin(normal_angle)))
     normals: Array = directions * on_line[:, None]
     return normals
 
 
 def _match_points(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """Return distances across walls (n,), the walls' normals (n, 2), distances to the nearest mark (n,), and which
-    points lie in the known map (n,)."""
+    """Return (residuals, normals, distances, known) of points (n, 2) in the map frame.
+
+    Residuals (n,) are distances from the walls' lines, signed along the normals (n, 2). Distances (n,) lead to the
+    nearest mark. ``known`` bool (n,) says which points lie in the known map.
+    """
     offsets = (points - (walls.x, walls.y)) / walls.resolution
     cells = np.floor(offsets).astype(np.intp)
     rows = cells[:, 1]
     columns = cells[:, 0]
     row_count, column_count = walls.nearest.shape
     inside = (cells >= 0).all(axis=1) & (rows < row_count) & (columns < column_count)
-    cells[~inside] = 0  # rows and columns are views, so they follow
+    cells[~inside] = 0  # also changes rows and columns, which are views of cells
     index = walls.nearest[rows, columns]
     known = inside & walls.known[rows, columns]
 
@@ -127,34 +138,43 @@ def _match_points(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDA
     distance = np.hypot(delta[:, 0], delta[:, 1])
     normals = walls.normals[index]
     distance[~inside] = np.inf
-    return (normals * delta).sum(axis=1), normals, distance, known
+    residual = (normals * delta).sum(axis=1)
+    return residual, normals, distance, known
 
 
 def match_quality(walls: Walls, points: Array) -> tuple[float, int]:
-    """Return the share of returns in the known map that lie on walls, and their number; points are in the map frame."""
+    """Return (share, count): how many points lie in the known map, and the share of these points that lie on walls.
+
+    ``points`` (n, 2) are returns in the map frame.
+    """
     _, _, distance, known = _match_points(walls, points)
-    judged = int(np.count_nonzero(known))
-    if not judged:
+    known_count = int(np.count_nonzero(known))
+    if not known_count:
         return 1.0, 0
 
-    matching = known & (distance < _MATCH_M)
-    return float(np.count_nonzero(matching)) / judged, judged
+    on_wall = known & (distance < _ON_WALL_M)
+    share = float(np.count_nonzero(on_wall)) / known_count
+    return share, known_count
 
 
 def align(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[Pose, Array]:
-    """Return the most probable pose and its covariance (3, 3), given returns in the base frame (n, 2) and a prior."""
+    """Return (pose, covariance): the most probable pose, given a scan and a prior, and its covariance (3, 3).
+
+    ``points`` (n, 2) are the returns in the base frame; ``prior`` and ``covariance`` come from odometry. The function
+    takes Gauss-Newton steps with the Cauchy loss for the scan.
+    """
     information = np.linalg.inv(covariance)
     mean = np.array([prior.x, prior.y, prior.heading])
     state = mean.copy()
     hessian = information
-    for turn in range(8):
+    for iteration in range(8):
         x, y, heading = state
-        there = transform_from_frame(points, Pose(x, y, heading))
-        residual, normals, distance, _ = _match_points(walls, there)
-        gate = _GATE_M if turn < 3 else _GATE_M / 2
-        arm_x, arm_y = (there - (x, y)).T
-        loss = 1.0 + (residual / _LOSS_M) ** 2
-        weights = (distance < gate) / loss / _SCAN_SIGMA**2
+        in_map = transform_from_frame(points, Pose(x, y, heading))
+        residual, normals, distance, _ = _match_points(walls, in_map)
+        max_distance = _MAX_MATCH_M if iteration < 3 else _MAX_MATCH_M / 2
+        arm_x, arm_y = (in_map - (x, y)).T
+        loss = 1.0 + (residual / _LOSS_SCALE_M) ** 2
+        weights = (distance < max_distance) / loss / _SCAN_SIGMA**2
         normal_x, normal_y = normals.T
         jacobian = np.column_stack((normals, normal_y * arm_x - normal_x * arm_y))
         weighted = jacobian * weights[:, None]
@@ -174,60 +194,61 @@ def align(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[
 class Localisation:
     """Estimates the robot's pose in the map frame from odometry and scans.
 
-    ``is_sure`` is False while the scans contradict the map; then :meth:`update_scan` searches nearby for a pose at
-    which they match.
+    While the scans contradict the map, ``is_sure`` is False and :meth:`update_scan` searches nearby for a pose at which
+    the scan matches the map. ``quality`` is the share of the last matching scan's points that lie on walls.
     """
 
     def __init__(self, lidar: Lidar, start: Pose) -> None:
         self._lidar = lidar
         self._start = start
-        self._origin: Pose | None = None
-        self._history: deque[Odometry] = deque(maxlen=64)
-        self._reference: Pose | None = None
+        self._origin: Pose | None = None  # of the odom frame in the map frame
+        self._history: deque[Odometry] = deque(maxlen=64)  # oldest first
+        self._last_scan_pose: Pose | None = None
         self._covariance: Array = np.diag([1e-4, 1e-4, 1e-5])
         self._walls: Walls | None = None
-        self._age = 0
-        self._bad = self._lost = 0
+        self._walls_age = 0
+        self._bad_scans = self._lost_scans = 0
         self.quality = 1.0
 
     @property
     def is_sure(self) -> bool:
-        """Return whether scans match the map, and odometry has not been uncorrected for too long."""
+        """Return whether scans match the map and the position is certain enough."""
         variance = self._covariance[:2, :2].trace()
-        return self._bad < _BAD_SCANS and float(np.sqrt(variance)) < 0.3
+        sigma_m = float(np.sqrt(variance))
+        return self._bad_scans < _MAX_BAD_SCANS and sigma_m < 0.3
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether recent scans contradicted the map: then scans must not be written into it."""
-        return self._bad > 0
+        """Return whether recent scans contradicted the map, so that no scan may be written into the map."""
+        return self._bad_scans > 0
 
     @property
     def odometry(self) -> Odometry | None:
-        """Return the newest odometry, or None."""
+        """Return the newest odometry, or None before the first odometry."""
         return self._history[-1] if self._history else None
 
     @property
     def pose(self) -> Pose:
-        """Return the pose at the newest odometry."""
+        """Return the pose, in the map frame, at the time of the newest odometry."""
         if self._origin is None:
             return self._start
         return self._origin.compose(self._history[-1].pose)
 
     def update_odometry(self, odometry: Odometry) -> None:
-        """Take in a measurement that is newer than the last."""
+        """Append an odometry reading, which must be newer than all readings before."""
         self._history.append(odometry)
         if self._origin is None:
-            self._origin = _frame(self._start, odometry.pose)
+            self._origin = _odom_origin(self._start, odometry.pose)
 
     def restart_odometry(self, odometry: Odometry) -> None:
-        """Continue from the current estimate after odometry has restarted at another pose."""
+        """Continue from the current estimate after the odometry has restarted at another pose."""
         pose = self.pose
         self._history.clear()
         self._history.append(odometry)
-        self._origin = _frame(pose, odometry.pose)
+        self._origin = _odom_origin(pose, odometry.pose)
 
     def pose_at(self, stamp: float) -> Pose:
-        """Return the pose at the time of a scan, interpolated between the nearest odometry readings."""
+        """Return the pose, in the map frame, at the time of a scan, interpolated between odometry readings."""
         if self._origin is None:
             return self._start
         later = self._history[-1]
@@ -240,48 +261,58 @@ class Localisation:
     def update_scan(self, scan: Scan, grid: OccupancyMap) -> Pose:
         """Correct the pose by a scan and return the pose at which the scan was taken."""
         prior = self.pose_at(scan.stamp)
-        self._spread(prior)
+        self._grow_covariance(prior)
         points = returns(scan, self._lidar)
-        few = self._walls is None or len(self._walls.points) < _FEW_LANDMARKS
-        if self._walls is None or self._age >= (_REFRESH_EARLY if few else _REFRESH_SCANS):
-            self._walls = walls_of(grid)
-            self._age = 0
-        self._age += 1
-        if self._walls is None or len(points) < _MIN_JUDGED:
-            self._reference = prior
+        self._refresh_walls(grid)
+        if self._walls is None or len(points) < _MIN_POINTS:
+            self._last_scan_pose = prior
             return prior
         pose, covariance = align(self._walls, points, prior, self._covariance)
-        quality, judged = match_quality(self._walls, transform_from_frame(points, pose))
-        if judged >= _MIN_JUDGED and quality < 0.5:
+        quality, known_count = match_quality(self._walls, transform_from_frame(points, pose))
+        if known_count >= _MIN_POINTS and quality < 0.5:
             return self._handle_contradiction(points, prior)
-        self._bad = max(0, self._bad - 1)
+        self._bad_scans = max(0, self._bad_scans - 1)
         self.quality = quality
         return self._accept_pose(prior, pose, covariance)
 
+    def _refresh_walls(self, grid: OccupancyMap) -> None:
+        """Build the walls from the map once per several scans, and more often while the map has few points."""
+        has_few = self._walls is None or len(self._walls.points) < _FEW_LANDMARKS
+        max_age = _EARLY_REFRESH_SCANS if has_few else _REFRESH_SCANS
+        if self._walls is None or self._walls_age >= max_age:
+            self._walls = walls_of(grid)
+            self._walls_age = 0
+        self._walls_age += 1
+
     def _handle_contradiction(self, points: Array, prior: Pose) -> Pose:
-        self._bad = min(self._bad + 1, 2 * _BAD_SCANS)
-        self._reference = prior
-        self._lost = 0 if self.is_sure else self._lost + 1
-        if self._walls is None or self._lost % _SEARCH_SCANS != 1:
+        """Keep the prior; if the robot is lost, every few scans search nearby for a pose at which the scan matches."""
+        self._bad_scans = min(self._bad_scans + 1, 2 * _MAX_BAD_SCANS)
+        self._last_scan_pose = prior
+        self._lost_scans = 0 if self.is_sure else self._lost_scans + 1
+        if self._walls is None or self._lost_scans % _SCANS_PER_SEARCH != 1:
             return prior
         found = search_pose(self._walls, points, prior)
         if found is None:
             return prior
-        self._age = _REFRESH_SCANS
+        self._walls_age = _REFRESH_SCANS  # build the walls again at the next scan
         found_covariance = np.diag([0.01, 0.01, 0.01])
         pose, covariance = align(self._walls, points, found, found_covariance)
         return self._accept_pose(prior, pose, covariance)
 
     def _accept_pose(self, prior: Pose, pose: Pose, covariance: Array) -> Pose:
+        """Move the odom frame so that the prior becomes ``pose``; return ``pose``."""
         if self._origin is not None:
-            self._origin = _frame(pose, prior.relative_to(self._origin))
+            self._origin = _odom_origin(pose, prior.relative_to(self._origin))
         self._covariance = covariance
-        self._reference = pose
+        self._last_scan_pose = pose
         return pose
 
-    def _spread(self, prior: Pose) -> None:
-        """Let the uncertainty grow with the motion by odometry alone since the last scan."""
-        reference = self._reference or prior
+    def _grow_covariance(self, prior: Pose) -> None:
+        """Add the uncertainty of the odometry since the last scan to the covariance.
+
+        The constants are standard deviations per metre and per radian, plus a floor, in metres and radians.
+        """
+        reference = self._last_scan_pose or prior
         moved = prior.distance_to(reference.x, reference.y)
         turned = abs(wrap_angle(prior.heading - reference.heading))
         along = 0.001 + 0.1 * moved + 0.02 * turned
@@ -297,46 +328,50 @@ class Localisation:
 
 
 def search_pose(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> Pose | None:
-    """Return the pose near a lost one at which most returns lie on walls, or None if no pose fits well."""
+    """Return the pose at which the most returns lie on walls, or None if no pose fits well.
+
+    The search covers all places within ``reach`` metres of ``around`` on either axis, and a third of a turn.
+    """
     sample = points[:: max(1, len(points) // 60)]
-    step = max(1, round(_SEARCH_M / walls.resolution))
-    most = ceil(reach / walls.resolution / step) * step
-    offsets = np.arange(-most, most + 1, step)
-    # The border is as wide as the offsets on either side of it, so no lookup falls outside.
-    border = 2 * most + 1
-    marks = np.pad(walls.distance < _MATCH_M, border)
-    width = marks.shape[1]
+    step = max(1, round(_SEARCH_STEP_M / walls.resolution))
+    max_offset = ceil(reach / walls.resolution / step) * step
+    offsets = np.arange(-max_offset, max_offset + 1, step)  # cells, along x and along y
+    # Cells are clipped to max_offset + 1 outside the map, then shifted by max_offset: the border contains all lookups.
+    border = 2 * max_offset + 1
+    is_on_wall = np.pad(walls.distance < _ON_WALL_M, border)
+    width = is_on_wall.shape[1]
+    # Shifts of the index into the flat array, (x offset, y offset, 1).
     shifts = (offsets[:, None] + offsets * width)[..., None]
     row_count, column_count = walls.distance.shape
 
     best = None
     best_share = _FIT_SHARE
-    for turn in _SEARCH_TURNS:
+    for turn in _SEARCH_HEADINGS:
         heading = around.heading + float(turn)
-        there = transform_from_frame(sample, Pose(around.x, around.y, heading))
-        cells = np.floor((there - (walls.x, walls.y)) / walls.resolution)
-        near_rows = cells[:, 1].clip(-most - 1, row_count + most)
-        near_columns = cells[:, 0].clip(-most - 1, column_count + most)
+        in_map = transform_from_frame(sample, Pose(around.x, around.y, heading))
+        cells = np.floor((in_map - (walls.x, walls.y)) / walls.resolution)
+        near_rows = cells[:, 1].clip(-max_offset - 1, row_count + max_offset)
+        near_columns = cells[:, 0].clip(-max_offset - 1, column_count + max_offset)
         rows = near_rows.astype(np.intp) + border
         columns = near_columns.astype(np.intp) + border
-        share = marks.ravel()[shifts + rows * width + columns].mean(axis=-1)
+        shares = is_on_wall.ravel()[shifts + rows * width + columns].mean(axis=-1)
 
-        at = np.unravel_index(int(share.argmax()), share.shape)
-        if share[at] > best_share:
-            best_share = float(share[at])
-            x, y = (float(offsets[i]) * walls.resolution for i in at)
+        best_index = np.unravel_index(int(shares.argmax()), shares.shape)
+        if shares[best_index] > best_share:
+            best_share = float(shares[best_index])
+            x, y = (float(offsets[i]) * walls.resolution for i in best_index)
             best = Pose(around.x + x, around.y + y, wrap_angle(heading))
     return best
 
 
-def _frame(pose: Pose, odometry: Pose) -> Pose:
-    """Return the origin of the odom frame in the map frame."""
+def _odom_origin(pose: Pose, odometry: Pose) -> Pose:
+    """Return the origin of the odom frame in the map frame, given one pose in both frames."""
     return pose.compose(Pose().relative_to(odometry))
 
 
 def _interpolate_pose(earlier: Odometry, later: Odometry, stamp: float) -> Pose:
-    gap = later.stamp - earlier.stamp
-    part = 0.0 if gap <= 0.0 else min(1.0, (stamp - earlier.stamp) / gap)
+    duration = later.stamp - earlier.stamp
+    part = 0.0 if duration <= 0.0 else min(1.0, (stamp - earlier.stamp) / duration)
     step = later.pose.relative_to(earlier.pose)
     if hypot(step.x, step.y) < 1e-9 and abs(step.heading) < 1e-9:
         return earlier.pose

@@ -1,10 +1,11 @@
 """Find maneuvers that an Ackermann robot can really drive, by a search over arcs (hybrid A*).
 
-Every step is a short arc, forward or in reverse. It is allowed if the footprint stays clear along it *and* along its
-continuation by the length of the emergency zone, because the safety chain stops motion that would bring an obstacle
-into that zone. Turns in narrow places therefore become multi-point turns that the chain lets through.
+Every step is a short arc, forward or in reverse. A step is allowed if the footprint stays clear along the arc *and*
+along the continuation of the arc by the length of the emergency zone. The continuation counts because the safety chain
+stops motion that would bring an obstacle into the zone. In narrow places, turns therefore become multi-point turns that
+the chain lets through.
 
-The search is deterministic; its budget is in expanded nodes, never in seconds.
+The search is deterministic because its budget is in expanded nodes, never in seconds.
 """
 
 from __future__ import annotations
@@ -27,38 +28,41 @@ Array = NDArray[np.float64]
 
 STEP_M = 0.08
 _CURVATURES = (-1.0, -0.5, 0.0, 0.5, 1.0)
-_CURVATURE_SHARE = 0.92  # the rest of the steering is left for the follower's corrections
+_CURVATURE_SHARE = 0.92  # share of the largest curvature; the follower's corrections need the remaining share
 _SAMPLE_M = 0.04
 _ZONE_MARGIN_M = 0.03
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An arc from ``start``: ``distance`` metres of the rear axle's middle, negative in reverse; ``curvature`` 1/m."""
+    """An arc that the rear axle's middle drives from ``start``.
+
+    ``distance`` is in metres, negative in reverse; ``curvature`` is in 1/m, positive to the left.
+    """
 
     start: Pose
     curvature: float
     distance: float
 
     def pose_at(self, travelled: float) -> Pose:
-        """Return the pose after ``travelled`` metres, unsigned."""
+        """Return the pose after ``travelled`` metres of the arc; ``travelled`` is not negative, even in reverse."""
         signed = travelled if self.distance >= 0 else -travelled
         return self.start.compose(along(self.curvature, signed))
 
     @property
     def length(self) -> float:
-        """Return the length in metres, unsigned."""
+        """Return the unsigned length, metres."""
         return abs(self.distance)
 
     @property
     def end(self) -> Pose:
-        """Return the pose at its end."""
+        """Return the pose at the end of the arc."""
         return self.pose_at(self.length)
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The target of a maneuver: a place for the footprint's middle, and a heading if given."""
+    """The target of a maneuver: a place for the footprint's middle, and optionally a heading; metres and radians."""
 
     x: float
     y: float
@@ -67,7 +71,7 @@ class Aim:
     heading_tolerance: float = 0.1
 
     def misses(self, pose: Pose, body: Body) -> tuple[float, float]:
-        """Return by how many metres and radians a pose of the rear axle is outside the tolerances."""
+        """Return (metres, radians) by which a pose of the rear axle lies outside the tolerances; 0 if inside."""
         x, y = pose.ahead(body.centre)
         distance = hypot(x - self.x, y - self.y)
         metres = max(0.0, distance - self.tolerance)
@@ -81,10 +85,11 @@ class Aim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moves:
-    """All steps that a search can take, relative to the origin.
+    """The m steps that a search can take from a pose, in the frame of that pose.
 
-    ``ends`` (m, 3): poses; ``swept`` (m, samples, circles, 2): middles of the circles during the step, the first
-    ``own_samples``, and its continuation; ``distances`` (m,), signed, and ``curvatures`` (m,).
+    ``ends`` (m, 3) are the end poses. ``swept`` (m, samples, circles, x and y) are the middles of the footprint's
+    circles. The first ``own_samples`` samples lie on the step, the others on its continuation. ``distances`` (m,), in
+    metres, are negative in reverse; ``curvatures`` (m,) are in 1/m.
     """
 
     ends: Array
@@ -97,12 +102,12 @@ class Moves:
 def moves_of(config: RobotConfig, circles: Circles) -> Moves:
     """Return all steps that a robot can take."""
     body = config.body
-    shares = [(sign, share) for sign in (1.0, -1.0) for share in _CURVATURES]
+    directions_and_turns = [(sign, turn) for sign in (1.0, -1.0) for turn in _CURVATURES]
     step_samples = round(STEP_M / _SAMPLE_M)
     ends = []
     swept = []
-    for sign, share in shares:
-        curvature = share * body.curvature_limit * _CURVATURE_SHARE
+    for sign, turn in directions_and_turns:
+        curvature = turn * body.curvature_limit * _CURVATURE_SHARE
         continuation_m = stop_gap(config, forward=sign > 0) + _ZONE_MARGIN_M
         samples = step_samples + round(continuation_m / _SAMPLE_M)
         samples = max(samples, step_samples + 1)
@@ -111,9 +116,10 @@ def moves_of(config: RobotConfig, circles: Circles) -> Moves:
         ends.append((end.x, end.y, end.heading))
         swept.append([_circle_middles(pose, circles) for pose in poses])
 
+    # Repeat the last sample of shorter paths, so that all paths fit into one array.
     longest = max(len(path) for path in swept)
     padded = [path + [path[-1]] * (longest - len(path)) for path in swept]
-    signs, turns = np.array(shares).T
+    signs, turns = np.array(directions_and_turns).T
     distances = signs * STEP_M
     curvatures = turns * body.curvature_limit * _CURVATURE_SHARE
     return Moves(np.array(ends), np.array(padded), step_samples, distances, curvatures)
@@ -129,18 +135,21 @@ def stop_gap(config: RobotConfig, *, forward: bool) -> float:
 
 
 _BINS_PER_TURN = 36
-_BATCH = 24
-_REVERSE = 1.8
-_SWITCH_M = 0.3
-_STEER_M = 0.02
+_BATCH_NODES = 24
+_REVERSE_FACTOR = 1.8
+_SWITCH_COST_M = 0.3
+_STEERING_COST_M = 0.02
 _NEAR_M = 0.25
-_NEAR_COST = 1.5
-_GREED = 2.5
+_MAX_NEAR_COST = 1.5
+_GUESS_WEIGHT = 2.5
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard to search: poses in one square of ``bin_m`` with similar heading count as one; ``budget`` in nodes."""
+    """The effort of a search: ``budget`` is the largest number of nodes to expand.
+
+    Poses in the same square of ``bin_m`` metres with a similar heading count as equal.
+    """
 
     bin_m: float
     budget: int
@@ -148,12 +157,16 @@ class Effort:
 
 COARSE = Effort(0.08, 2500)
 FINE = Effort(0.05, 8000)
-"""The first finds most ways quickly; the second finds those that need precision."""
+"""COARSE finds most ways quickly; FINE finds also ways that need precision."""
 
 
 @dataclass(frozen=True, slots=True)
-class _First:
-    """Constraints on the first step: current steering and direction, the forbidden direction, the margin."""
+class _FirstStep:
+    """Constraints on the first step of a search.
+
+    ``curvature`` is that of the current steering, 1/m. ``direction`` is the current direction, ``banned`` the forbidden
+    direction: +1 forward, -1 reverse, 0 none. ``margin`` is the room to keep at the start, metres.
+    """
 
     curvature: float
     direction: int
@@ -162,7 +175,11 @@ class _First:
 
 
 class _Node(NamedTuple):
-    """A node of the search tree; ``move`` and ``parent`` are -1 at its root."""
+    """A node of the search tree: a pose (x, y, heading) and the move that led to the pose.
+
+    ``move`` is an index into :class:`Moves`, ``parent`` an index into the nodes; both are -1 at the root. ``cost`` in
+    metres adds up from the root. ``margin`` is the room that steps from the node must keep, metres.
+    """
 
     pose: tuple[float, float, float]
     cost: float
@@ -172,7 +189,7 @@ class _Node(NamedTuple):
 
 
 class ManeuverPlanner:
-    """Finds sequences of steps; holds the data that depends only on the robot."""
+    """Begins searches for sequences of steps and holds the data that depends only on the robot."""
 
     def __init__(self, config: RobotConfig) -> None:
         self.config = config
@@ -196,21 +213,24 @@ class ManeuverPlanner:
         Args:
             start: pose of the rear axle.
             aim: the target.
-            clearance: clearance around the start; everything outside it counts as blocked.
+            clearance: clearance around the start; all places outside its square count as blocked.
             margin: room to keep on every side of the footprint, metres.
-            curvature: curvature of the current steering.
-            direction: current direction of motion, +1, -1, or 0 at rest.
+            curvature: curvature of the current steering, 1/m.
+            direction: current direction of motion, +1 forward, -1 reverse, 0 at rest.
             banned: direction forbidden for the first step, +1 or -1, or 0 to allow both.
             effort: how hard to search.
         """
-        # From a start within the margin, only steps that lead no farther into it are allowed.
-        least = min(margin, clearance.pose_clearance(start, self.circles) - 0.005)
-        first = _First(curvature, direction, banned, least)
+        # If the start is closer to an obstacle than the margin, only steps that lead no closer are allowed.
+        start_margin = min(margin, clearance.pose_clearance(start, self.circles) - 0.005)
+        first = _FirstStep(curvature, direction, banned, start_margin)
         return Search(self, start, aim, clearance, margin, first, effort)
 
 
 class Search:
-    """One search, which can be done in portions. ``steps`` is the way found, () if the aim is already met."""
+    """One search, which can run in portions.
+
+    ``steps`` is None until a way is found, then the way; () if the start already meets the aim.
+    """
 
     def __init__(
         self,
@@ -219,7 +239,7 @@ class Search:
         aim: Aim,
         clearance: Clearance,
         margin: float,
-        first: _First,
+        first: _FirstStep,
         effort: Effort,
     ) -> None:
         self.steps: tuple[Step, ...] | None = None
@@ -230,30 +250,30 @@ class Search:
         self._start = start
         self._clearance = clearance
         self._margin = margin
-        self._first = first
+        self._first_step = first
         self._nodes = [_Node((start.x, start.y, start.heading), 0.0, -1, -1, first.margin)]
-        self._heap = [(0.0, 0)]
-        self._closed: dict[int, float] = {}
+        self._heap = [(0.0, 0)]  # (priority, index of the node)
+        self._cheapest: dict[int, float] = {}  # bin key: lowest cost of a node in the bin
         self._bin_m = effort.bin_m
-        self._left = effort.budget
+        self._nodes_left = effort.budget
 
     @property
     def is_over(self) -> bool:
         """Return whether a way was found or the search has failed."""
-        return self.steps is not None or not self._heap or self._left <= 0
+        return self.steps is not None or not self._heap or self._nodes_left <= 0
 
     def can_begin(self) -> bool:
-        """Return whether any step can be taken from the start; only for a search that has not begun."""
+        """Return whether any step can be taken from the start; call only before :meth:`run`."""
         self._expand([0])
         return len(self._heap) > 1
 
     def run(self, nodes: int) -> bool:
         """Expand about ``nodes`` more nodes; return whether the search is over."""
-        until = self._left - nodes
-        while not self.is_over and self._left > until:
-            size = min(_BATCH, len(self._heap))
-            batch = [heapq.heappop(self._heap)[1] for _ in range(size)]
-            self._left -= len(batch)
+        until = self._nodes_left - nodes
+        while not self.is_over and self._nodes_left > until:
+            size = min(_BATCH_NODES, len(self._heap))
+            batch = [heapq.heappop(self._heap)[1] for _ in range(size)]  # indices of nodes
+            self._nodes_left -= len(batch)
 
             goal = self._find_goal(batch)
             if goal is not None:
@@ -263,6 +283,7 @@ class Search:
         return self.is_over
 
     def _find_goal(self, batch: Sequence[int]) -> int | None:
+        """Return the first index in the batch whose node meets the aim, or None."""
         for number in batch:
             pose = Pose(*self._nodes[number].pose)
             if self.aim.is_met(pose, self._config.body):
@@ -270,62 +291,70 @@ class Search:
         return None
 
     def _expand(self, batch: Sequence[int]) -> None:
+        """Add the allowed steps from all nodes of the batch (indices) to the tree and the heap.
+
+        Arrays are (nodes, moves). A step is dropped if an earlier node in the bin of its end costs no more.
+        """
         nodes = [self._nodes[n] for n in batch]
         moves = self._moves
         poses = np.array([node.pose for node in nodes])
-        room, ahead_room = self._room(poses)
+        room, ahead_room = self._swept_room(poses)
         ends = _transform_ends(poses, moves.ends)
-        before = np.array([node.move for node in nodes])
+        last_moves = np.array([node.move for node in nodes])
         signs = np.sign(moves.distances)
 
         node_costs = np.array([node.cost for node in nodes])[:, None]
-        costs = self._costs(node_costs, before, signs, room)
+        costs = self._costs(node_costs, last_moves, signs, room)
 
         margin = np.array([node.margin for node in nodes])[:, None]
         ahead_margin = np.minimum(margin, self._config.zones.padding + 0.015)
         allowed = (room >= margin) & (ahead_room >= ahead_margin)
-        banned = self._first.banned
-        is_root = (before < 0)[:, None]
-        allowed &= ~(is_root & (signs[None] == banned) & (banned != 0))
-        margins = np.minimum(self._margin, np.maximum(margin, room))
+        banned = self._first_step.banned
+        is_root = (last_moves < 0)[:, None]
+        is_banned = is_root & (signs[None] == banned) & (banned != 0)
+        allowed &= ~is_banned
+        # A node that starts too close to an obstacle must not lose the room that it has gained.
+        end_margins = np.minimum(self._margin, np.maximum(margin, room))
 
-        guesses = self._guess(ends)
+        guesses = self._guess_distance(ends)
         forward = np.broadcast_to(signs > 0, allowed.shape)
-        keys = _keys(ends, self._bin_m, forward)
+        keys = _bin_keys(ends, self._bin_m, forward)
 
-        rows, columns = np.nonzero(allowed)
-        for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
+        node_numbers, move_numbers = np.nonzero(allowed)
+        for i, j in zip(node_numbers.tolist(), move_numbers.tolist(), strict=True):
             key = int(keys[i, j])
-            total = float(costs[i, j])
-            if total < self._closed.get(key, np.inf):
-                self._closed[key] = total
+            cost = float(costs[i, j])
+            if cost < self._cheapest.get(key, np.inf):
+                self._cheapest[key] = cost
                 x, y, heading = ends[i, j].tolist()
-                priority = total + _GREED * float(guesses[i, j])
+                priority = cost + _GUESS_WEIGHT * float(guesses[i, j])
                 heapq.heappush(self._heap, (priority, len(self._nodes)))
-                node = _Node((x, y, heading), total, j, batch[i], float(margins[i, j]))
+                node = _Node((x, y, heading), cost, j, batch[i], float(end_margins[i, j]))
                 self._nodes.append(node)
 
-    def _costs(self, node_costs: Array, before: NDArray[np.int64], signs: Array, room: Array) -> Array:
-        """Return the cost to reach each end, (nodes, moves).
+    def _costs(self, node_costs: Array, last_moves: NDArray[np.int64], signs: Array, room: Array) -> Array:
+        """Return the cost to reach the end of each move from each node, (nodes, moves).
 
-        ``node_costs`` (nodes, 1); ``before`` (nodes,): the move that led to each node, -1 at the root.
+        ``node_costs`` is (nodes, 1). ``last_moves`` (nodes,) is the move that led to each node, -1 at the root.
+        ``signs`` (moves,) is +1 forward, -1 reverse; ``room`` (nodes, moves) in metres.
         """
-        first = self._first
+        first = self._first_step
         moves = self._moves
-        curvature = np.where(before < 0, first.curvature, moves.curvatures[before])
-        direction = np.where(before < 0, first.direction, np.sign(moves.distances[before]))
+        is_root = last_moves < 0
+        curvature = np.where(is_root, first.curvature, moves.curvatures[last_moves])
+        direction = np.where(is_root, first.direction, np.sign(moves.distances[last_moves]))
 
-        length_cost = np.abs(moves.distances) * np.where(signs > 0, 1.0, _REVERSE)
-        near = np.clip((_NEAR_M - room) / _NEAR_M, 0.0, 1.0)
-        costs: Array = node_costs + length_cost * (1.0 + _NEAR_COST * near)
+        length_cost = np.abs(moves.distances) * np.where(signs > 0, 1.0, _REVERSE_FACTOR)
+        nearness = np.clip((_NEAR_M - room) / _NEAR_M, 0.0, 1.0)
+        costs: Array = node_costs + length_cost * (1.0 + _MAX_NEAR_COST * nearness)
 
-        costs += _SWITCH_M * (signs[None] * direction[:, None] < 0)
+        costs += _SWITCH_COST_M * (signs[None] * direction[:, None] < 0)
         turned = np.abs(moves.curvatures - curvature[:, None])
-        costs += _STEER_M * turned / self._config.body.curvature_limit
+        costs += _STEERING_COST_M * turned / self._config.body.curvature_limit
         return costs
 
-    def _room(self, poses: Array) -> tuple[Array, Array]:
-        """Return the room during each step and during its continuation, both (nodes, moves)."""
+    def _swept_room(self, poses: Array) -> tuple[Array, Array]:
+        """Return (step room, continuation room) in metres, both (nodes, moves), for poses (nodes, 3)."""
         swept = self._moves.swept
         swept_x = swept[..., 0]
         swept_y = swept[..., 1]
@@ -342,8 +371,8 @@ class Search:
         afterwards = room[:, :, step_samples:].min(axis=2)
         return during, afterwards
 
-    def _guess(self, ends: Array) -> Array:
-        """Return a lower bound on the metres left to drive."""
+    def _guess_distance(self, ends: Array) -> Array:
+        """Return a lower bound on the metres left to drive from each end pose, (nodes, moves)."""
         body = self._config.body
         aim = self.aim
         cos = np.cos(ends[..., 2])
@@ -358,6 +387,7 @@ class Search:
         return np.maximum(left, excess * body.turning_radius)
 
     def _trace_steps(self, number: int) -> tuple[Step, ...]:
+        """Return the steps from the start to the node with this index."""
         pose = self._start
         chain = []
         node = self._nodes[number]
@@ -375,7 +405,7 @@ class Search:
 
 
 def _transform_ends(poses: Array, ends: Array) -> Array:
-    """Return every end (m, 3), relative to every pose (n, 3), in the frame of the poses, (n, m, 3)."""
+    """Return ``ends`` (m, 3), given relative to each of ``poses`` (n, 3), in the frame of the poses, (n, m, 3)."""
     end_x, end_y, end_heading = ends.T
     pose_x, pose_y, pose_heading = poses.T[..., None]
     c = np.cos(pose_heading)
@@ -385,8 +415,11 @@ def _transform_ends(poses: Array, ends: Array) -> Array:
     return np.stack((x, y, pose_heading + end_heading), axis=-1)
 
 
-def _keys(ends: Array, bin_m: float, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the number of the (x, y, heading, direction) cell in which each end lies."""
+def _bin_keys(ends: Array, bin_m: float, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the number of the bin of (x, y, heading, direction) in which each end lies, (nodes, moves).
+
+    The offset 100 000 keeps bin numbers positive and unique within 100 000 bins of the origin.
+    """
     x = np.floor(ends[..., 0] / bin_m).astype(np.int64) + 100_000
     y = np.floor(ends[..., 1] / bin_m).astype(np.int64) + 100_000
     heading = ends[..., 2] % (2 * pi)

@@ -1,8 +1,8 @@
 """Build a growing log-odds occupancy grid from lidar scans at known poses.
 
-Free space is the fan of the beams, drawn as one polygon; between neighbouring beams it reaches as far as the shorter
-one. Besides its odds every cell keeps the mean of the points measured in it, so walls are known to millimetres although
-cells are 5 cm wide.
+Free space is the fan of the beams, drawn as one polygon. Between two neighbouring beams, the fan reaches as far as the
+shorter beam. Besides its odds, every cell keeps the mean of the points measured in the cell. Walls are therefore known
+to millimetres although cells are 5 cm wide.
 """
 
 from __future__ import annotations
@@ -20,29 +20,33 @@ from robot_bridge.safety.scans import angles, returns, valid
 
 Array = NDArray[np.float64]
 Rectangle = tuple[float, float, float, float]
-"""x0, y0, x1, y1 in the map frame."""
+"""(lowest x, lowest y, highest x, highest y) in the map frame, metres."""
 
 HIT = 0.85
 MISS = -0.1
 MAX_LOG_ODDS = 2.5
 MIN_LOG_ODDS = -2.0
-"""Log-odds of a return and of a beam passing through, and their bounds: moved things are forgotten within 2.5 s."""
+"""Log-odds added by a return (HIT) and by a beam that passes through (MISS), and the bounds of a cell's log-odds.
+
+With these bounds, the map forgets a thing that was moved within 2.5 s.
+"""
 
 _CHUNK_M = 4.0
 _ROUNDING = 1e-9
-_NO_RETURN_RUN = 5
-_SUBPIXEL = 4
+_MIN_BEAMS_WITHOUT_RETURN = 5
+_SUBPIXEL_BITS = 4
 _FLAT_M = 0.02
-_FLAT = 0.1
-_UNEVEN = 3.0
+_FLAT_SHARE = 0.1
+_MAX_LENGTH_RATIO = 3.0
 _MAX_CHORD_M = 0.7
 
 
 class OccupancyMap:
     """The free, occupied and unknown cells around the start.
 
-    ``x``, ``y`` is the lower left corner in the map frame, a multiple of ``resolution``; it and the size change as the
-    map grows. ``version`` increases with every change.
+    All arrays have the axes (row, column); row 0 is at the lowest y, column 0 at the lowest x. ``x``, ``y`` is the
+    lower left corner in the map frame, metres, a multiple of ``resolution``. The corner and the size change as the map
+    grows. ``version`` increases with every change.
     """
 
     def __init__(self, resolution: float = 0.05) -> None:
@@ -52,11 +56,12 @@ class OccupancyMap:
         self._odds: NDArray[np.float32] = np.zeros((0, 0), np.float32)
         self._seen: NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
         self._surface: NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
-        # Sums of x and y from the cell's middle, and the count: small values, so float32 can add many without loss.
+        # Sums over a cell's points of (x from the cell's middle, y from the middle, 1). Offsets from the middle are
+        # small, so float32 can add many of them without loss.
         self._sums: NDArray[np.float32] = np.zeros((0, 0, 3), np.float32)
         self._fixed: NDArray[np.bool_] = np.zeros((0, 0), np.bool_)
-        self._written: Rectangle | None = None
-        self._codes: tuple[int, NDArray[np.int8]] = (-1, np.zeros((0, 0), np.int8))
+        self._bounds: Rectangle | None = None  # of all points written so far
+        self._codes: tuple[int, NDArray[np.int8]] = (-1, np.zeros((0, 0), np.int8))  # version and its codes
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -65,9 +70,10 @@ class OccupancyMap:
 
     @property
     def codes(self) -> NDArray[np.int8]:
-        """Return int8 (rows, columns), read-only; row 0 at the lowest y.
+        """Return the map as int8 (rows, columns), read-only; row 0 at the lowest y.
 
-        -1 is unknown, other values are the probability of being occupied in percent."""
+        -1 means unknown; other values are the probability, in percent, that the cell is occupied.
+        """
         if self._codes[0] != self.version:
             probability = 100.0 / (1.0 + np.exp(-self._odds))
             codes = np.rint(probability).astype(np.int8)
@@ -78,21 +84,22 @@ class OccupancyMap:
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
-        """Return cells that are more likely occupied than free, bool (rows, columns)."""
+        """Return which cells are more likely occupied than free, bool (rows, columns)."""
         occupied: NDArray[np.bool_] = self._odds > 0.0
         return occupied
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
-        """Return cells that no beam has reached, bool (rows, columns)."""
+        """Return which cells no beam has reached, bool (rows, columns)."""
         unknown: NDArray[np.bool_] = self._seen == 0
         return unknown
 
     @property
     def surfaces(self) -> NDArray[np.bool_]:
-        """Return cells that are occupied or between neighbouring returns of one wall, bool (rows, columns).
+        """Return which cells are occupied or lie between neighbouring returns of one wall, bool (rows, columns).
 
-        Perhaps no beam has touched the latter, but no way leads through them."""
+        Perhaps no beam has touched a cell between two returns, but no way leads through that cell.
+        """
         surfaces: NDArray[np.bool_] = (self._odds > 0.0) | (self._surface > 0)
         return surfaces
 
@@ -103,26 +110,27 @@ class OccupancyMap:
         return float(np.count_nonzero(free)) * self.resolution**2
 
     def cell(self, x: float, y: float) -> tuple[int, int]:
-        """Return (row, column) of a place, which may lie outside the map."""
+        """Return the (row, column) of the cell at a place; the place may lie outside the map."""
         row = floor((y - self.y) / self.resolution)
         column = floor((x - self.x) / self.resolution)
         return row, column
 
     def place(self, row: float, column: float) -> tuple[float, float]:
-        """Return (x, y) of a cell's middle."""
+        """Return the (x, y) of a cell's middle."""
         x = self.x + (column + 0.5) * self.resolution
         y = self.y + (row + 0.5) * self.resolution
         return x, y
 
     def contains(self, row: int, column: int) -> bool:
-        """Return whether the map contains the cell now."""
+        """Return whether the map, at its current size, contains the cell."""
         rows, columns = self.shape
         return 0 <= row < rows and 0 <= column < columns
 
     def obstacles_in(self, x0: float, y0: float, x1: float, y1: float) -> Array:
         """Return one point for every occupied cell that touches the rectangle, float64 (n, 2).
 
-        It is the mean of the points measured in the cell, or the cell's middle."""
+        The point is the mean of the points measured in the cell; without measured points, the cell's middle.
+        """
         row0, column0 = self.cell(x0, y0)
         row1, column1 = self.cell(x1, y1)
         row0 = max(row0, 0)
@@ -131,22 +139,26 @@ class OccupancyMap:
         column_end = max(column1 + 1, 0)
         window = np.s_[row0:row_end, column0:column_end]
         rows, columns = np.nonzero(self._odds[window] > 0.0)
-        return self._means(rows + row0, columns + column0)
+        return self._mean_points(rows + row0, columns + column0)
 
     def find_measured(self) -> tuple[NDArray[np.bool_], Array]:
-        """Return the occupied cells in which the lidar measured points, bool (rows, columns), and the mean point of
-        each, row by row, float64 (n, 2)."""
+        """Return (cells, mean points) of the occupied cells in which the lidar measured points.
+
+        The cells are bool (rows, columns), the mean points float64 (n, 2) in row-major order of the cells.
+        """
         counts = self._sums[:, :, 2]
         cells: NDArray[np.bool_] = (self._odds > 0.0) & (counts > 0) & ~self._fixed
-        return cells, self._means(*np.nonzero(cells))
+        return cells, self._mean_points(*np.nonzero(cells))
 
-    def _means(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+    def _mean_points(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+        """Return the mean measured point of each cell, (n, 2); the middle of a cell without points."""
         sums = self._sums[rows, columns].astype(np.float64)
         offsets = sums[:, :2] / np.maximum(sums[:, 2:], 1.0)
-        means: Array = self._middles(rows, columns) + offsets
+        means: Array = self._cell_middles(rows, columns) + offsets
         return means
 
-    def _middles(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+    def _cell_middles(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+        """Return the (x, y) of the middle of each cell, (n, 2)."""
         cells = np.column_stack((columns, rows))
         corner = np.array((self.x, self.y))
         middles: Array = (cells + 0.5) * self.resolution + corner
@@ -159,10 +171,10 @@ class OccupancyMap:
         return cells
 
     def beyond(self, x: float, y: float) -> float:
-        """Return how far a place lies outside the rectangle of everything written, metres; inf if nothing was."""
-        if self._written is None:
+        """Return how far a place lies outside the bounds of all written points, metres; inf for an empty map."""
+        if self._bounds is None:
             return inf
-        x0, y0, x1, y1 = self._written
+        x0, y0, x1, y1 = self._bounds
         dx = max(x0 - x, 0.0, x - x1)
         dy = max(y0 - y, 0.0, y - y1)
         return hypot(dx, dy)
@@ -174,10 +186,11 @@ class OccupancyMap:
         if not rows:
             self.x = floor(x0 / size) * size
             self.y = floor(y0 / size) * size
-        south = self._chunks((self.y - y0) / size)
-        west = self._chunks((self.x - x0) / size)
-        north = self._chunks((y1 - self.y) / size + 1 - rows)
-        east = self._chunks((x1 - self.x) / size + 1 - columns)
+        # Numbers of cells to add on each side.
+        south = self._whole_chunks((self.y - y0) / size)
+        west = self._whole_chunks((self.x - x0) / size)
+        north = self._whole_chunks((y1 - self.y) / size + 1 - rows)
+        east = self._whole_chunks((x1 - self.x) / size + 1 - columns)
         if not (south or west or north or east):
             return
         around = ((south, north), (west, east))
@@ -190,15 +203,19 @@ class OccupancyMap:
         self.y = self.y - south * size
         self.version += 1
 
-    def _chunks(self, missing: float) -> int:
-        """Return how many cells to add if ``missing`` are missing; more if rounding could leave a place outside."""
+    def _whole_chunks(self, missing: float) -> int:
+        """Return how many cells to add, in whole chunks, if ``missing`` cells are missing on one side.
+
+        ``_ROUNDING`` adds a chunk if a rounding error could otherwise leave a place outside the map.
+        """
         chunk = round(_CHUNK_M / self.resolution)
         return max(0, ceil(missing / chunk + _ROUNDING)) * chunk
 
     def integrate(self, scan: Scan, lidar: Lidar, pose: Pose, *, remember_points: bool = True) -> None:
-        """Write a scan taken with the rear axle at ``pose``.
+        """Write a scan into the map; ``pose`` is the pose of the rear axle at the time of the scan.
 
-        ``remember_points`` False leaves the mean points as they are: a robot at rest would only repeat its error.
+        If ``remember_points`` is False, do not change the mean points, because a robot at rest would only repeat the
+        error of its pose.
         """
         import cv2
 
@@ -207,7 +224,7 @@ class OccupancyMap:
         outline = np.concatenate((points, fan))
         if not len(outline):
             return
-        x0, y0, x1, y1 = self._cover_all(outline)
+        x0, y0, x1, y1 = self._cover_points(outline)
         top, left = self.cell(x0, y0)
         bottom, right = self.cell(x1, y1)
         window = np.s_[top : bottom + 1, left : right + 1]
@@ -216,14 +233,14 @@ class OccupancyMap:
         corner_x = self.x + left * self.resolution
         corner_y = self.y + top * self.resolution
         pixels = (fan - (corner_x, corner_y)) / self.resolution - 0.5
-        polygon = np.rint(pixels * (1 << _SUBPIXEL)).astype(np.int32)
-        cv2.fillPoly(free, [polygon], 1, cv2.LINE_8, _SUBPIXEL)
+        polygon = np.rint(pixels * (1 << _SUBPIXEL_BITS)).astype(np.int32)
+        cv2.fillPoly(free, [polygon], 1, cv2.LINE_8, _SUBPIXEL_BITS)
 
         cells = self._cells(points)
         rows = cells[:, 1]
         columns = cells[:, 0]
 
-        # Beams hit a thin pole between two cells now in one, now in the other: do not clear neighbours of a return.
+        # Beams hit a thin pole on the border of two cells in either cell, so do not clear the neighbours of a return.
         hits = np.zeros_like(free)
         hits[rows - top, columns - left] = 1
         beside_hits = cv2.dilate(hits, np.ones((3, 3), np.uint8))
@@ -237,19 +254,19 @@ class OccupancyMap:
 
         inner = cv2.erode(free, np.ones((5, 5), np.uint8)) > 0
         self._surface[window][inner] = 0
-        chords = (_chords(scan, lidar, pose) - (self.x, self.y)) / self.resolution
+        chords = (_surface_chords(scan, lidar, pose) - (self.x, self.y)) / self.resolution
         segments = np.floor(chords).astype(np.int32)
         cv2.polylines(self._surface, list(segments), False, 1)
 
         if remember_points:
-            self._remember(points, rows, columns, window)
+            self._add_points(points, rows, columns, window)
         self.version += 1
 
     def fix(self, points: Array) -> None:
-        """Mark obstacles that the lidar does not see at these points, (n, 2): no beam clears their cells."""
+        """Mark obstacles that the lidar does not see, points (n, 2); no beam clears the cells of these points."""
         if not len(points):
             return
-        self._cover_all(points)
+        self._cover_points(points)
         cells = self._cells(points)
         rows = cells[:, 1]
         columns = cells[:, 0]
@@ -260,38 +277,40 @@ class OccupancyMap:
         self.version += 1
 
     def _offsets(self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return what points add to the sums of their cells, (n, 3)."""
-        offsets = points - self._middles(rows, columns)
+        """Return the summands of points for the sums of their cells, (n, 3): x and y from the cell's middle, and 1."""
+        offsets = points - self._cell_middles(rows, columns)
         counts = np.ones(len(points))
         return np.column_stack((offsets, counts)).astype(np.float32)
 
-    def _cover_all(self, points: Array) -> Rectangle:
-        """Grow the map until all points lie inside, note that they are written, and return the rectangle of them."""
+    def _cover_points(self, points: Array) -> Rectangle:
+        """Grow the map until all points lie inside, extend the bounds, and return the rectangle around the points."""
         x0, y0 = points.min(axis=0).tolist()
         x1, y1 = points.max(axis=0).tolist()
         self.cover(x0, y0, x1, y1)
-        west, south, east, north = self._written or (x0, y0, x1, y1)
+        west, south, east, north = self._bounds or (x0, y0, x1, y1)
         west = min(west, x0)
         south = min(south, y0)
         east = max(east, x1)
         north = max(north, y1)
-        self._written = west, south, east, north
+        self._bounds = west, south, east, north
         return x0, y0, x1, y1
 
-    def _remember(
+    def _add_points(
         self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], window: tuple[slice, slice]
     ) -> None:
-        """Add measured points to the sums of their cells; clear the sums of cells in the window that became free."""
+        """Add measured points to the sums of their cells; set the sums of free cells in the window to zero."""
         np.add.at(self._sums, (rows, columns), self._offsets(points, rows, columns))
         self._sums[window][self._odds[window] <= MIN_LOG_ODDS / 2] = 0.0
 
 
-def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
-    """Return segments between neighbouring returns that are in line with the return before or after, (n, 2, 2).
+def _surface_chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
+    """Return the chords between neighbouring returns of one wall, (n, 2 ends, x and y) in the map frame.
 
-    They are walls seen at a small angle, which beams hit far apart."""
-    good = valid(scan)
-    reach = np.where(good, scan.ranges, 0.0).astype(np.float64)
+    Two neighbouring returns belong to one wall if the return before or the return after lies on the same line. Such
+    chords fill walls seen at a small angle, where the beams hit far apart.
+    """
+    is_valid = valid(scan)
+    reach = np.where(is_valid, scan.ranges, 0.0).astype(np.float64)
     directions = pose.heading + angles(scan)
     points = _beam_points(pose.ahead(lidar.x), reach, directions)
     before = _shift_beams(points, -1)
@@ -301,21 +320,21 @@ def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
     chord_x, chord_y = chord.T
     length = np.maximum(np.hypot(chord_x, chord_y), 1e-9)
 
-    is_line = np.zeros(len(points), np.bool_)
-    neighbours = ((before, _shift_beams(good, -1)), (next_after, _shift_beams(good, 2)))
-    for other, is_good in neighbours:
-        away_x, away_y = (other - points).T
-        aside = np.abs(chord_x * away_y - chord_y * away_x) / length
-        far = np.hypot(away_x, away_y)
-        is_flat = aside < _FLAT_M + _FLAT * far
-        is_line |= is_good & is_flat & (length < _UNEVEN * far)
+    is_on_line = np.zeros(len(points), np.bool_)
+    neighbours = ((before, _shift_beams(is_valid, -1)), (next_after, _shift_beams(is_valid, 2)))
+    for neighbour, is_neighbour_valid in neighbours:
+        neighbour_x, neighbour_y = (neighbour - points).T
+        from_line = np.abs(chord_x * neighbour_y - chord_y * neighbour_x) / length
+        distance = np.hypot(neighbour_x, neighbour_y)
+        is_flat = from_line < _FLAT_M + _FLAT_SHARE * distance
+        is_on_line |= is_neighbour_valid & is_flat & (length < _MAX_LENGTH_RATIO * distance)
 
-    is_chord = good & _shift_beams(good, 1) & is_line & (length < _MAX_CHORD_M)
+    is_chord = is_valid & _shift_beams(is_valid, 1) & is_on_line & (length < _MAX_CHORD_M)
     return np.stack((points[is_chord], after[is_chord]), axis=1)
 
 
 def _beam_points(lidar_place: tuple[float, float], reach: Array, directions: Array) -> Array:
-    """Return the points ``reach`` (n,) from the lidar in the directions (n,), (n, 2)."""
+    """Return, (n, 2), the points at distance ``reach`` (n,) from the lidar in ``directions`` (n,)."""
     lidar_x, lidar_y = lidar_place
     x = lidar_x + reach * np.cos(directions)
     y = lidar_y + reach * np.sin(directions)
@@ -323,24 +342,31 @@ def _beam_points(lidar_place: tuple[float, float], reach: Array, directions: Arr
 
 
 def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
-    """Return the outline of the area that the beams passed through, (n, 2) in the map frame."""
+    """Return the outline of the area that the beams passed through, (n, 2) in the map frame.
+
+    Every pair of neighbouring beams gives two corners, at the distance that the shorter beam reached.
+    """
     reach = np.where(valid(scan), scan.ranges, 0.0).astype(np.float64)
     with np.errstate(invalid="ignore"):
-        beyond = np.isposinf(scan.ranges) | (scan.ranges >= scan.range_max)
-    if not (reach.any() or beyond.any()):
+        has_no_return = np.isposinf(scan.ranges) | (scan.ranges >= scan.range_max)
+    if not (reach.any() or has_no_return.any()):
         return np.zeros((0, 2))
-    run = beyond.copy()
-    for shift in range(1, _NO_RETURN_RUN // 2 + 1):  # a single missing return is a sensor fault, not open space
-        run &= _shift_beams(beyond, shift) & _shift_beams(beyond, -shift)
-    reach[run] = scan.range_max
-    both = np.minimum(reach, _shift_beams(reach, 1))
+    # A single missing return is a sensor fault, so only beams amid several without a return count as open space.
+    is_open = has_no_return.copy()
+    for shift in range(1, _MIN_BEAMS_WITHOUT_RETURN // 2 + 1):
+        is_open &= _shift_beams(has_no_return, shift) & _shift_beams(has_no_return, -shift)
+    reach[is_open] = scan.range_max
+    shorter = np.minimum(reach, _shift_beams(reach, 1))
     directions = pose.heading + angles(scan)
     lidar_place = pose.ahead(lidar.x)
-    first = _beam_points(lidar_place, both, directions)
-    second = _beam_points(lidar_place, both, _shift_beams(directions, 1))
-    return np.stack((first, second), axis=1).reshape(-1, 2)
+    starts = _beam_points(lidar_place, shorter, directions)
+    ends = _beam_points(lidar_place, shorter, _shift_beams(directions, 1))
+    return np.stack((starts, ends), axis=1).reshape(-1, 2)
 
 
 def _shift_beams(beams: NDArray[Any], by: int) -> NDArray[Any]:
-    """Return, for every beam of a whole turn, the value ``by`` beams on; ``np.roll`` takes ten times as long."""
+    """Return, for every beam, the value of the beam ``by`` positions later; the beams form a whole turn.
+
+    ``np.roll`` does the same but takes ten times as long.
+    """
     return np.concatenate((beams[by:], beams[:by]))

@@ -1,7 +1,7 @@
 """Navigation: localise the robot, map the place, and drive to goals in it.
 
 Call :meth:`Navigation.update` once per observation and :meth:`Navigation.twist` once per period of the control loop.
-Nothing here reads a clock or draws a random number: the same observations give the same run.
+The module reads no clock and draws no random numbers, so the same observations give the same run.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from robot_bridge.navigation.maneuvers import Aim
 from robot_bridge.navigation.planning import cost_grid, length_of
 from robot_bridge.navigation.slam import Slam
 
-_HEADING_TOLERANCE = 0.11
-_TURN_PLACE_M = 0.6
-_FRONTIERS_S = 1.0
+_HEADING_TOLERANCE_RADIANS = 0.11
+_TURN_TOLERANCE_M = 0.6
+_FRONTIERS_PERIOD_S = 1.0
 
 
 class Navigation(Slam):
@@ -34,7 +34,7 @@ class Navigation(Slam):
         super().__init__(config, start)
         self._driver = Driver(config, self)
         self._finder = FrontierFinder()
-        self._found: tuple[float, tuple[Frontier, ...]] = (-_FRONTIERS_S, ())
+        self._frontiers: tuple[float, tuple[Frontier, ...]] = (-_FRONTIERS_PERIOD_S, ())  # stamp and frontiers
 
     @property
     def status(self) -> NavStatus:
@@ -42,47 +42,51 @@ class Navigation(Slam):
         return self._driver.status
 
     def twist(self, now: float) -> Twist:
-        """Return the velocity for the goal, REST without one; call once per period of the control loop."""
+        """Return the velocity towards the goal, or REST without a goal; call once per period of the control loop."""
         return self._driver.twist(now)
 
     def frontiers(self) -> tuple[Frontier, ...]:
-        """Return the reachable frontiers, the widest first; a frontier keeps its id. Updated once a second."""
+        """Return the reachable frontiers, the widest first; search again at most once a second.
+
+        A frontier keeps its id from search to search.
+        """
         stamp = self.estimate.stamp
-        if stamp - self._found[0] >= _FRONTIERS_S and self.map.shape[0]:
+        if stamp - self._frontiers[0] >= _FRONTIERS_PERIOD_S and self.map.shape[0]:
             costs = cost_grid(self.map, self._config, np.zeros((0, 2)), self.keep_outs)
-            self._found = stamp, self._finder.find(self.map, costs, self.middle)
-        return self._found[1]
+            self._frontiers = stamp, self._finder.find(self.map, costs, self.middle)
+        return self._frontiers[1]
 
     @property
     def frontiers_cut_off(self) -> int:
-        """Return how many frontiers were once reachable and no longer are, although still unexplored."""
+        """Return how many unexplored frontiers were reachable before and are not reachable now."""
         return self._finder.cut_off
 
     def way_to(self, x: float, y: float, tolerance: float = 0.25) -> float | None:
-        """Return the length of the way over the map to a place, metres, or None if there is no way."""
+        """Return the length of the way over the map to a place, metres, or None if no way exists."""
         way = self.way((x, y), tolerance)
         return None if way is None else length_of(way)
 
     def mark(self, points: ArrayLike) -> None:
-        """Drive around these points from now on, (n, 2) in the map frame: obstacles that the lidar does not see."""
+        """Mark obstacles that the lidar does not see, points (n, 2) in the map frame; all later ways avoid them."""
         self.map.fix(np.asarray(points, np.float64).reshape(-1, 2))
-        self._found = (-_FRONTIERS_S, ())
+        self._frontiers = (-_FRONTIERS_PERIOD_S, ())
 
     def go_to(self, goal: NavGoalTarget) -> bool:
         """Begin to drive to a goal; return False, and change nothing, if no way leads there."""
         if self.way((goal.x, goal.y), goal.tolerance) is None:
             return False
-        self._driver.begin(Aim(goal.x, goal.y, goal.tolerance, goal.heading, _HEADING_TOLERANCE))
+        self._driver.begin(Aim(goal.x, goal.y, goal.tolerance, goal.heading, _HEADING_TOLERANCE_RADIANS))
         return True
 
     def turn(self, radians: float) -> bool:
-        """Begin to turn near the current place, by arcs or a multi-point turn.
+        """Begin to turn by ``radians`` near the current place, by arcs or a multi-point turn.
 
-        Return False, and change nothing, if the robot cannot move at all."""
+        Return False, and change nothing, if the robot cannot move at all.
+        """
         if not self.map.shape[0] or not self._driver.can_move():
             return False
         heading = wrap_angle(self.estimate.pose.heading + radians)
-        self._driver.begin(Aim(*self.middle, _TURN_PLACE_M, heading, _HEADING_TOLERANCE), is_turn=True)
+        self._driver.begin(Aim(*self.middle, _TURN_TOLERANCE_M, heading, _HEADING_TOLERANCE_RADIANS), is_turn=True)
         return True
 
     def cancel(self) -> None:

@@ -1,6 +1,6 @@
 """Plan the cheapest way over the map for the footprint's middle, by A* on costs that grow near obstacles.
 
-The way says where to go, not how: :mod:`robot_bridge.navigation.maneuvers` finds drivable arcs along it.
+The way says where to go, not how to drive. :mod:`robot_bridge.navigation.maneuvers` finds drivable arcs along the way.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ Array = NDArray[np.float64]
 Place = tuple[float, float]
 
 _COMFORT_M = 0.5
-_NEAR_COST = 8.0
+_MAX_NEAR_COST = 8.0
 _UNKNOWN_COST = 4.0
 _MARGIN_M = 0.02
-_START_M = 0.3
+_OPEN_START_M = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostGrid:
-    """Cost to cross each cell of a map, float32 (rows, columns), at least 1, inf if blocked.
+    """Costs to cross a metre of each cell of a map, float32 (rows, columns): at least 1, or inf if blocked.
 
-    ``x``, ``y`` is the lower left corner."""
+    ``x``, ``y`` is the lower left corner in the map frame; row 0 is at the lowest y. ``resolution`` is the edge of a
+    cell, metres.
+    """
 
     costs: NDArray[np.float32]
     resolution: float
@@ -39,12 +41,15 @@ class CostGrid:
     y: float
 
     def cell(self, place: Place) -> tuple[int, int]:
-        """Return (row, column) of the cell that contains a place, or of the nearest cell."""
+        """Return the (row, column) of the cell that contains a place; outside the map, of the nearest cell."""
         rows, columns = self.cells(np.array([place]))
         return int(rows[0]), int(columns[0])
 
     def cells(self, places: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return rows and columns, each (n,), of the cells that contain places (n, 2), or of the nearest cells."""
+        """Return (rows, columns), each (n,), of the cells that contain the places (n, 2).
+
+        A place outside the map has the nearest cell of the map.
+        """
         offsets = (places - (self.x, self.y)) / self.resolution
         cells = np.floor(offsets).astype(np.intp)
         row_count, column_count = self.costs.shape
@@ -53,13 +58,13 @@ class CostGrid:
         return rows, columns
 
     def place(self, row: int, column: int) -> Place:
-        """Return the middle of a cell."""
+        """Return the (x, y) of the middle of a cell."""
         x = self.x + (column + 0.5) * self.resolution
         y = self.y + (row + 0.5) * self.resolution
         return x, y
 
     def between(self, start: Place, end: Place) -> float:
-        """Return the mean cost on the straight line between two places; inf if it is blocked."""
+        """Return the mean cost on the straight line between two places; inf if the line is blocked."""
         count = max(2, round(_distance(start, end) / self.resolution) + 1)
         samples = np.linspace(start, end, count)
         return float(self.costs[self.cells(samples)].mean())
@@ -77,14 +82,14 @@ def cost_grid(
     *,
     allow_unknown: bool = False,
 ) -> CostGrid:
-    """Return the costs for the footprint's middle, whatever its heading.
+    """Return the costs for the footprint's middle, which do not depend on the robot's heading.
 
     Args:
         grid: the map.
         config: the robot's configuration.
         returns: returns of the newest scan, (n, 2) in the map frame: obstacles that may not be in the map yet.
         keep_outs: areas that must not be entered.
-        allow_unknown: whether the way may cross cells that no beam has reached.
+        allow_unknown: whether a way may cross cells that no beam has reached.
     """
     import cv2
 
@@ -101,24 +106,24 @@ def cost_grid(
         cv2.circle(blocked, (column, row), radius, 1, -1)
 
     distance = cv2.distanceTransform(1 - blocked, cv2.DIST_L2, 5) * grid.resolution
-    least = config.body.half_width + config.zones.padding + _MARGIN_M
-    comfort = max(_COMFORT_M, 2 * least)
-    near = np.clip((comfort - distance) / (comfort - least), 0.0, 1.0)
-    costs = 1.0 + _NEAR_COST * near * near
+    min_distance = config.body.half_width + config.zones.padding + _MARGIN_M
+    comfort = max(_COMFORT_M, 2 * min_distance)
+    nearness = np.clip((comfort - distance) / (comfort - min_distance), 0.0, 1.0)
+    costs = 1.0 + _MAX_NEAR_COST * nearness * nearness
     costs[grid.unknown] = costs[grid.unknown] + _UNKNOWN_COST if allow_unknown else np.inf
-    costs[distance < least] = np.inf
+    costs[distance < min_distance] = np.inf
     return CostGrid(costs.astype(np.float32), grid.resolution, grid.x, grid.y)
 
 
 def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
-    """Return the places along the way, including the start and the last place; None if there is no way.
+    """Return the places along the way, including the start and the last place; None if no way exists.
 
-    The way ends at the free cell nearest to the goal, if that is within ``tolerance``.
+    The way ends at the free cell nearest to the goal, which must lie within ``tolerance`` metres of the goal.
     """
     import pyastar2d  # type: ignore[import-untyped]
 
     weights = open_start(costs, start)
-    end = _nearest_free(costs, weights, goal, tolerance)
+    end = _nearest_free_cell(costs, weights, goal, tolerance)
     if end is None:
         return None
     begin = costs.cell(start)
@@ -136,19 +141,20 @@ def length_of(places: Sequence[Place]) -> float:
 
 
 def point_along(places: Sequence[Place], distance: float) -> tuple[float, float, float]:
-    """Return (x, y, direction) after ``distance`` metres of a way, or at its end if it is shorter."""
-    for a, b in pairwise(places):
-        step = _distance(a, b)
-        if step > distance:
-            part = distance / step
-            x = a[0] + (b[0] - a[0]) * part
-            y = a[1] + (b[1] - a[1]) * part
-            return x, y, _direction(a, b)
-        distance -= step
+    """Return (x, y, direction) after ``distance`` metres of a way; at the end of the way if the way is shorter."""
+    left = distance
+    for start, end in pairwise(places):
+        length = _distance(start, end)
+        if length > left:
+            part = left / length
+            x = start[0] + (end[0] - start[0]) * part
+            y = start[1] + (end[1] - start[1]) * part
+            return x, y, _direction(start, end)
+        left -= length
 
-    end = places[-1]
-    before = places[-2] if len(places) > 1 else end
-    return end[0], end[1], _direction(before, end)
+    last = places[-1]
+    before = places[-2] if len(places) > 1 else last
+    return last[0], last[1], _direction(before, last)
 
 
 def _direction(start: Place, end: Place) -> float:
@@ -156,22 +162,27 @@ def _direction(start: Place, end: Place) -> float:
 
 
 def open_start(costs: CostGrid, start: Place) -> NDArray[np.float32]:
-    """Return the costs (rows, columns), with a way out if the robot stands too near to something."""
+    """Return a copy of the costs, (rows, columns), from which a way leads out of a blocked start.
+
+    If the start is blocked because the robot stands too near to an obstacle, the blocked cells within
+    ``_OPEN_START_M`` become expensive but free.
+    """
     row, column = costs.cell(start)
     weights = costs.costs.copy()
     if np.isfinite(weights[row, column]):
         return weights
-    reach = round(_START_M / costs.resolution)
+    reach = round(_OPEN_START_M / costs.resolution)
     top = max(0, row - reach)
     left = max(0, column - reach)
     window = weights[top : row + reach + 1, left : column + reach + 1]
-    window[~np.isfinite(window)] = 4 * _NEAR_COST
+    window[~np.isfinite(window)] = 4 * _MAX_NEAR_COST
     return weights
 
 
-def _nearest_free(
+def _nearest_free_cell(
     costs: CostGrid, weights: NDArray[np.float32], goal: Place, tolerance: float
 ) -> tuple[int, int] | None:
+    """Return the (row, column) of the free cell nearest to the goal, or None if no free cell is within tolerance."""
     reach = int(np.ceil(tolerance / costs.resolution))
     row, column = costs.cell(goal)
     top = max(0, row - reach)
@@ -192,33 +203,39 @@ def _nearest_free(
 
 
 def _straighten_way(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Place]) -> tuple[Place, ...]:
-    """Return the same way in few straight pieces: corners of the grid are cut if that costs no more."""
-    around = _sum_costs(costs, weights, np.array(places))
-    out = [places[0]]
-    at = 0
+    """Return the way in few straight pieces: a straight piece replaces places if the piece costs no more.
+
+    From each place, the length of the piece, in places, is doubled until the piece costs more than the way.
+    """
+    cost_along = _accumulate_costs(costs, weights, np.array(places))
+    straightened = [places[0]]
+    index = 0
     last = len(places) - 1
-    while at < last:
+    while index < last:
         step = 1
-        while at + 2 * step <= last:
-            end = at + 2 * step
-            cost_around = float(around[end] - around[at])
-            if not _is_no_dearer(costs, places[at], places[end], cost_around):
+        while index + 2 * step <= last:
+            end = index + 2 * step
+            cost_around = float(cost_along[end] - cost_along[index])
+            if not _is_shortcut_cheap(costs, places[index], places[end], cost_around):
                 break
             step *= 2
-        at = min(at + step, last)
-        out.append(places[at])
-    return tuple(out)
+        index = min(index + step, last)
+        straightened.append(places[index])
+    return tuple(straightened)
 
 
-def _sum_costs(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
-    """Return the cost to reach each place, (n,), from the first or the second.
+def _accumulate_costs(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
+    """Return the accumulated cost of the way to each place, (n,).
 
-    Every other place is left out, and with it the stairs of the grid. Only compare places an even number apart."""
-    each = weights[costs.cells(places)].astype(np.float64)
+    Each piece of the way joins two places with the place between them left out, so that the stairs of the grid do not
+    count as length. Places with even indices therefore count from place 0 and places with odd indices from place 1:
+    only differences between places an even number apart have a meaning.
+    """
+    weight = weights[costs.cells(places)].astype(np.float64)
     dx, dy = (places[2:] - places[:-2]).T
-    way = np.hypot(dx, dy)
-    cost_sum = each[2:] + each[1:-1] + each[:-2]
-    pieces = way * cost_sum / 3
+    length = np.hypot(dx, dy)
+    weight_sum = weight[2:] + weight[1:-1] + weight[:-2]
+    pieces = length * weight_sum / 3
 
     total = np.zeros(len(places))
     total[2::2] = np.cumsum(pieces[::2])
@@ -226,6 +243,6 @@ def _sum_costs(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> 
     return total
 
 
-def _is_no_dearer(costs: CostGrid, start: Place, end: Place, around: float) -> bool:
+def _is_shortcut_cheap(costs: CostGrid, start: Place, end: Place, cost_around: float) -> bool:
     direct = costs.between(start, end) * _distance(start, end)
-    return direct <= around * 1.02 + 1e-6
+    return direct <= cost_around * 1.02 + 1e-6

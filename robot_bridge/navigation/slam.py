@@ -1,4 +1,7 @@
-"""Simultaneous localisation and mapping: turn observations into an estimate and a map, and answer queries on both."""
+"""Simultaneous localisation and mapping: turn observations into a pose estimate and a map.
+
+:class:`Slam` also answers queries on the map: the clearance around the robot and the way to a goal.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +23,18 @@ from robot_bridge.safety.scans import fault, returns
 Array = NDArray[np.float64]
 
 _NO_POINTS: Array = np.zeros((0, 2))
-_KEY_M = 0.04
-_KEY_RADIANS = 0.05
+_KEYFRAME_M = 0.04
+_KEYFRAME_RADIANS = 0.05
 _BEYOND_GOAL_M = 1.0
 _BEYOND_MAP_M = 10.0
-"""How far outside the seen area a goal may lie: the map must grow to it, which costs memory and planning time."""
+"""How far outside the seen area a goal may lie; a map that grows farther costs memory and planning time."""
 
 
 class Slam:
     """The map of the place and the robot's pose in it.
 
-    ``map`` grows with every scan that matches it; ``estimate`` is that of the newest observation; ``scan`` is the
-    newest usable one, ``returns`` its points in the base frame, (n, 2). ``keep_outs`` count as obstacles.
+    ``map`` grows with every scan that matches the map. ``estimate`` belongs to the newest observation. ``scan`` is the
+    newest usable scan, ``returns`` its points in the base frame, (n, 2). ``keep_outs`` count as obstacles.
     """
 
     def __init__(self, config: RobotConfig, start: Pose) -> None:
@@ -42,16 +45,16 @@ class Slam:
         self.keep_outs: tuple[KeepOut, ...] = ()
         self._config = config
         self._localisation = Localisation(config.lidar, start)
-        self._points: Array = _NO_POINTS
-        self._keyframe: Pose | None = None
+        self._points: Array = _NO_POINTS  # the returns in the map frame, (n, 2)
+        self._keyframe: Pose | None = None  # pose of the last scan whose points the map remembers
 
     @property
     def middle(self) -> Place:
-        """Return where the footprint's middle is."""
+        """Return the (x, y) of the footprint's middle in the map frame."""
         return self.estimate.pose.ahead(self._config.body.centre)
 
     def update(self, observation: Observation) -> Estimate:
-        """Take in the new data of an observation; a repeated one changes nothing."""
+        """Take in the new data of an observation and return the estimate; repeated data change nothing."""
         odometry = observation.odometry
         scan = observation.scan
         if odometry is None or odometry_fault(odometry, odometry.stamp, self._config):
@@ -64,49 +67,57 @@ class Slam:
         is_new = scan is not None and (self.scan is None or scan.stamp > self.scan.stamp)
         if scan is not None and is_new and not fault(scan, scan.stamp, self._config):
             self.scan = _within_range(scan, self._config.lidar)
-            self._look(self.scan)
-        where = self._localisation
-        self.estimate = Estimate(odometry.stamp, where.pose, odometry.twist, where.is_sure)
+            self._integrate_scan(self.scan)
+        localisation = self._localisation
+        self.estimate = Estimate(odometry.stamp, localisation.pose, odometry.twist, localisation.is_sure)
         return self.estimate
 
-    def _look(self, scan: Scan) -> None:
-        where = self._localisation
-        pose = where.update_scan(scan, self.map)
+    def _integrate_scan(self, scan: Scan) -> None:
+        """Correct the pose by a scan and, unless the scan contradicts the map, write the scan into the map."""
+        pose = self._localisation.update_scan(scan, self.map)
         self.returns = returns(scan, self._config.lidar)
         self._points = transform_from_frame(self.returns, pose)
-        if where.is_doubtful:
+        if self._localisation.is_doubtful:
             return
-        last = self._keyframe
-        turned = 0.0 if last is None else abs(wrap_angle(last.heading - pose.heading))
-        is_key = last is None or last.distance_to(pose.x, pose.y) > _KEY_M or turned > _KEY_RADIANS
-        if is_key:
+        is_keyframe = self._is_keyframe(pose)
+        if is_keyframe:
             self._keyframe = pose
-        self.map.integrate(scan, self._config.lidar, pose, remember_points=is_key)
+        self.map.integrate(scan, self._config.lidar, pose, remember_points=is_keyframe)
+
+    def _is_keyframe(self, pose: Pose) -> bool:
+        """Return whether the robot has moved far enough since the last keyframe to make this pose a keyframe."""
+        last = self._keyframe
+        if last is None or last.distance_to(pose.x, pose.y) > _KEYFRAME_M:
+            return True
+        return abs(wrap_angle(last.heading - pose.heading)) > _KEYFRAME_RADIANS
 
     def clearance(self, reach: float) -> Clearance:
         """Return the clearance within ``reach`` metres around the robot, from the map and the newest scan."""
         return clearance_around(self.estimate.pose, self.map, self._points, self.keep_outs, reach=reach)
 
     def way(self, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
-        """Return the places along the way to a goal, over known ground if possible, else also over unknown ground.
+        """Return the places along the way to a goal, or None if no way leads to the goal.
 
-        Return None if there is no way or the goal lies more than :data:`_BEYOND_MAP_M` outside the seen area."""
+        The way crosses unknown ground only if no way over known ground exists. A goal more than
+        :data:`_BEYOND_MAP_M` metres outside the seen area has no way. The map may grow to include the goal.
+        """
         if self.map.beyond(*goal) > _BEYOND_MAP_M:
             return None
         reach = tolerance + _BEYOND_GOAL_M
         self.map.cover(goal[0] - reach, goal[1] - reach, goal[0] + reach, goal[1] + reach)
         for allow_unknown in (False, True):
             costs = cost_grid(self.map, self._config, self._points, self.keep_outs, allow_unknown=allow_unknown)
-            found = route(costs, self.middle, goal, tolerance)
-            if found is not None:
-                return found
+            way = route(costs, self.middle, goal, tolerance)
+            if way is not None:
+                return way
         return None
 
 
 def _within_range(scan: Scan, lidar: Lidar) -> Scan:
-    """Return the scan without returns beyond the lidar's configured range, whatever its driver says.
+    """Return the scan without returns beyond the lidar's configured range, even if the driver reports more range.
 
-    The map is as large as the farthest return."""
+    The configured range matters because the map grows to the farthest return.
+    """
     if scan.range_max <= lidar.range_max:
         return scan
     ranges = np.where(scan.ranges > lidar.range_max, np.float32(np.inf), scan.ranges)

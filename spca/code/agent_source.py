@@ -137,7 +137,7 @@ def find_changed_methods(old: str, new: str) -> tuple[str, ...]:
 
     bound_before = _bindings(old)
     bound_after = _bindings(new)
-    # A name without an old binding counts too, because its new binding may hide a builtin.
+    # A name without an old binding counts as rebound, because the new binding may hide a builtin.
     bound = bound_before.keys() | bound_after
     rebound = {name for name in bound if not _is_same(bound_before.get(name), bound_after.get(name))}
 
@@ -253,7 +253,8 @@ def reindent(text: Layout, node: ast.FunctionDef, margin: str) -> str:
         elif not line.strip():
             moved.append("\n")
         else:
-            moved.append(margin + (line.removeprefix(old) if line.startswith(old) else line.lstrip(" \t")))
+            unindented = line.removeprefix(old) if line.startswith(old) else line.lstrip(" \t")
+            moved.append(f"{margin}{unindented}")
     return "".join(moved).rstrip("\r\n") + "\n"
 
 

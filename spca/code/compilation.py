@@ -145,6 +145,7 @@ def all_nodes(root: ast.AST) -> list[ast.AST]:
 
 
 def _count_keywords(node: ast.AST) -> int:
+    """Return the number of keywords of a call, class or class pattern."""
     if isinstance(node, ast.MatchClass):
         return len(node.kwd_attrs)
     return len(node.keywords) if isinstance(node, ast.Call | ast.ClassDef) else 0
@@ -169,7 +170,7 @@ def _count_emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
         inner_size, inner_exits = _count_emitted(_blocks(node))
         if isinstance(node, _TRIES):
             final_size, final_exits = _count_emitted(node.finalbody)
-            # One copy for the normal end, one for an exception, one for each exit from the body.
+            # The compiler emits a copy for the normal end, a copy for an exception, and a copy for each exit.
             copies = 2 + inner_exits
             inner_size = inner_size + copies * final_size
             inner_exits = inner_exits + copies * final_exits

@@ -196,5 +196,6 @@ def _find_reachable(source: str, actions: Collection[str]) -> Sequence[str]:
 
 
 def _sort_by_mentions(names: Sequence[str], error: str) -> Sequence[str]:
+    """Sort names by the number of mentions in the error, most first; equal names keep their order."""
     mentions = Counter(re.findall(r"\w+", error))
     return sorted(names, key=lambda name: -mentions[name])

@@ -47,7 +47,7 @@ _MAX_OBJECTION = 260
 """Largest number of characters of a coder's objection to a plan."""
 _MAX_TRIES = 40
 _MAX_TRIED = 100_000
-"""Parts of an answer that are tried as code, and their characters in all."""
+"""Largest numbers of parts of an answer that are tried as code, and of their characters in total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +323,9 @@ def _encode_line(line: str) -> bytes:
 
 def _body_start(base: str) -> int:
     """Return the number of lines up to the end of the module docstring; 0 without a docstring."""
-    body = parse(base).body
-    return body[0].end_lineno or 0 if isinstance(body[0], ast.Expr) else 0
+    first = parse(base).body[0]
+    has_docstring = isinstance(first, ast.Expr)
+    return (first.end_lineno or 0) if has_docstring else 0
 
 
 def _paragraph(base: str, index: int, source: str) -> str:

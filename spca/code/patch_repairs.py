@@ -48,6 +48,7 @@ def make_helpers_static(patch: str, actions: Collection[str], static: Collection
         if name not in actions and not node.decorator_list and not takes_self:
             candidates[name] = node
 
+    # A candidate becomes a static method only if every use stays valid, and if the patch or the agent needs it.
     uses = [use for node in functions.values() for use in _uses(node, candidates)]
     lines = [line.encode() for line in split_lines(patch)]
     unfit = {use.name for use in uses if not use.fits(candidates[use.name], lines)}
@@ -131,7 +132,7 @@ def _uses(function: ast.FunctionDef, helpers: Mapping[str, ast.FunctionDef]) -> 
     while pending:
         node, owner = pending.pop()
         match node:
-            case ast.Call():  # comes before its children
+            case ast.Call():  # visited before its children
                 calls[id(node.func)] = node
             case ast.Name(id=name, ctx=ast.Load()) if name in helpers and name not in bound:
                 yield _Use(node, owner, calls.get(id(node)))

@@ -58,7 +58,8 @@ def check_method(node: ast.FunctionDef, *, is_static: bool = False) -> None:
     """
     decorators = _plain_decorators(node)
     first = "cls" if "classmethod" in decorators else "self"
-    if not is_static and "staticmethod" not in decorators and positional(node)[:1] != (first,):
+    takes_no_agent = is_static or "staticmethod" in decorators
+    if not takes_no_agent and positional(node)[:1] != (first,):
         where = f"line {node.lineno}: {node.name}"
         raise PatchError(f"{where} becomes a method of {AGENT_CLASS}: its first parameter must be {first}")
 
@@ -129,7 +130,9 @@ def check_callers(
         for call, name, bound in _iterate_agent_calls(patch.get(caller, merged[caller])):
             callee = merged.get(name)
             is_patched = caller in patch or name in patch
-            if callee is None or name in stored or not is_patched or _is_decorated(callee):
+            if not is_patched or callee is None or name in stored:
+                continue
+            if _is_decorated(callee):
                 continue
 
             keywords = [keyword.arg for keyword in call.keywords if keyword.arg]

@@ -21,7 +21,7 @@ MAX_TOLD: Final = 3
 """Largest number of times that faults are reported for one question."""
 
 _KINDS: Final = ("key", "door", "ball", "box")
-"""Kinds of objects: a parameter with such a name takes an object of this kind."""
+"""Kinds of objects: a parameter with one of these names takes an object of this kind."""
 
 
 class PlanCheck:
@@ -130,5 +130,6 @@ def _kind(parameter: str) -> str:
 
 
 def _has_other_kind(parameter: str, arg: str) -> bool:
+    """Return whether an argument is an object of another kind than the parameter's name denotes."""
     kind = object_names.kind_of(arg)
     return kind in _KINDS and _kind(parameter) not in ("", kind)

@@ -63,7 +63,7 @@ class RegressionSuite:
     def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
         """Return a report of the first solved level that fails with ``agent``; None if all levels are solved."""
         changed = set(agent_source.find_changed_methods(library.text, agent.text))
-        # Only changes of existing methods matter; but a new __init__ runs before every action, so it counts too.
+        # Only changes of existing methods matter, and a new __init__, because __init__ runs before every action.
         changed &= {method.name for method in agent_source.signatures(library.text)} | {"__init__"}
         if not changed:
             return None

@@ -57,7 +57,10 @@ class TooLargeError(Exception):
 
 
 class _Change(NamedTuple):
-    """A ground effect: after it ``atom`` holds or not; the effect happens if ``when``, and does not if ``unless``."""
+    """A ground effect, which makes ``atom`` true or false (``holds``).
+
+    ``when`` is the condition under which the effect happens, ``unless`` the negation of this condition.
+    """
 
     atom: Atom
     holds: bool
@@ -204,7 +207,7 @@ class _Grounder:
 
     def _effects(self, case: _Case) -> tuple[Cube, Cube]:
         """Return the facts that a case makes true, and the facts that the case makes false."""
-        lost = case.lost - case.made
+        lost = case.lost - case.made  # in PDDL, an action that deletes and adds the same atom adds the atom
         made = {(atom, True) for atom in case.made}
         made.update((atom, False) for atom in lost & self._negated)
         deleted = {(atom, True) for atom in lost}
@@ -323,11 +326,11 @@ def _split(cases: Iterable[_Case], change: _Change) -> list[_Case]:
     return _limit_cases(result)
 
 
-def _conjoin(one: Cube, other: Cube) -> Cube | None:
+def _conjoin(left: Cube, right: Cube) -> Cube | None:
     """Return the conjunction of two conjunctions, or None if the two contradict each other."""
-    if any((atom, not holds) in one for atom, holds in other):
+    if any((atom, not holds) in left for atom, holds in right):
         return None
-    return one | other
+    return left | right
 
 
 def _conjunction(parts: Iterable[Cubes]) -> Cubes:
@@ -336,7 +339,7 @@ def _conjunction(parts: Iterable[Cubes]) -> Cubes:
     for part in parts:
         if part is _TRUE:
             continue
-        merged = (_conjoin(one, other) for one in result for other in part)
+        merged = (_conjoin(left, right) for left in result for right in part)
         cubes = dict.fromkeys(cube for cube in merged if cube is not None)
         result = tuple(_limit_cases(list(cubes)))
         if not result:
@@ -391,4 +394,5 @@ def _term(node: FNode) -> str:
     """
     if node.is_object_exp():
         return str(node.object().name)
-    return f"?{node.parameter().name if node.is_parameter_exp() else node.variable().name}"
+    variable = node.parameter() if node.is_parameter_exp() else node.variable()
+    return f"?{variable.name}"

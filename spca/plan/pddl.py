@@ -297,7 +297,7 @@ def _iterate_declared(text: str, tokens: Sequence[_Token], head: str) -> Iterato
 
 
 def _register(names: dict[str, str], written: str, kind: str) -> None:
-    """Add a name to ``names`` (Python to PDDL spelling); raise if another name has the same Python spelling."""
+    """Add a name to ``names`` (Python to PDDL spelling); raise if another name becomes the same in Python."""
     python = python_name(written)
     first = names.setdefault(python, written)
     if first.lower() != written.lower():
@@ -321,7 +321,7 @@ def _check_action_name(name: str) -> None:
 
 
 def _require_known(names: Container[str], name: str, kind: str) -> str:
-    """Return the Python spelling of ``name``; raise if ``names`` do not contain it."""
+    """Return the Python spelling of ``name``; raise PlanTextError if it is not in ``names``."""
     python = python_name(name)
     if python not in names:
         raise PlanTextError(f"the plan uses {kind} '{name}', which the PDDL does not declare")
@@ -329,7 +329,7 @@ def _require_known(names: Container[str], name: str, kind: str) -> str:
 
 
 def _split_arguments(text: str) -> tuple[str, ...]:
-    """Split the arguments of a step in the text of a plan; raise if one is empty."""
+    """Split the arguments of a step in the text of a plan; raise PlanTextError if an argument is empty."""
     if not text.strip():
         return ()
     args = tuple(arg.strip() for arg in text.split(","))

@@ -142,6 +142,7 @@ class Solver:
                 if restarts > 1:
                     attempts.append(_make_failure("the solver's process ended unexpectedly"))
             budget -= time.monotonic() - began
+            # An engine may be wrong that there is no plan, so the other engines get a short time.
             if attempts and attempts[-1].result.status is SolveStatus.UNSOLVABLE:
                 budget = min(budget, SECOND_OPINION)
         return _best([attempt.result for attempt in attempts], limit)
@@ -195,6 +196,7 @@ class Solver:
         raise SettingsError("the solver's process ends while it loads Unified Planning")
 
     def _start_server(self) -> ServerProcess:
+        """Return the running process; start a process if none runs."""
         with self._starting:
             if self._closed:
                 raise ValueError("the solver is closed")
@@ -202,6 +204,7 @@ class Solver:
             return self._server
 
     def _drop(self) -> None:
+        """Stop the process, if one runs; the next use starts a new process."""
         server = self._server
         self._server = None
         if server is not None:

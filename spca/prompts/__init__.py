@@ -1,4 +1,4 @@
-"""Prompt templates as data files, rendered strictly: a missing variable is an error, never an empty string."""
+"""Prompt templates as data files; rendering a template without one of its variables is an error."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ from spca.sense.map_text import format_data, format_state
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _BARE: Final = "bare_"
-"""What the name of a template begins with that stands for another one in a run with bare prompts."""
+"""Prefix of a template's bare variant, which replaces the template in runs with bare prompts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How the prompts of a run are worded.
+    """The wording of a run's prompts.
 
     Attributes:
-        bare: forms and primitives only, nothing of how such worlds work.
-        renaming: the words of the run's worlds; those of a template are replaced before anything is filled in.
+        bare: whether prompts describe only forms of answers and primitives, and not how the worlds work.
+        renaming: the words of the run's worlds, which replace words of a template before the variables are filled in.
     """
 
     bare: bool = False
     renaming: Renaming = TRUE_WORDS
 
     def render(self, name: str, /, **variables: object) -> str:
-        """Return the text of template ``name`` (without suffix), or of its bare variant where there is one.
+        """Return the text of template ``name`` (without suffix); with bare prompts, of its bare variant if it has one.
 
         Raises:
-            PromptError: the template is unknown or a variable it uses is missing.
+            PromptError: the template is unknown, or a variable of the template is missing.
         """
         bare = f"{_BARE}{name}"
-        chosen = bare if self.bare and _source(f"{bare}.jinja") else name
+        has_bare_variant = bool(_source(f"{bare}.jinja"))
+        chosen = bare if self.bare and has_bare_variant else name
         try:
             template = _environment(self.renaming).get_template(f"{chosen}.jinja")
             return template.render(**variables).strip()
@@ -45,20 +46,21 @@ class Wording:
             raise PromptError(f"prompt {name}: {error}") from error
 
     def templates(self) -> dict[str, str]:
-        """Name and text of every template that a run uses, in order of name."""
+        """Return name -> text of every template that a run uses, sorted by name."""
         files = [file.name for file in resources.files(__package__).iterdir()]
         names = sorted(name for name in files if name.endswith(".jinja"))
-        bare = {name for name in names if name.startswith(_BARE)}
-        left_out = {name.removeprefix(_BARE) for name in bare} if self.bare else bare
-        used = [name for name in names if name not in left_out]
+        bare_variants = {name for name in names if name.startswith(_BARE)}
+        replaced = {name.removeprefix(_BARE) for name in bare_variants}
+        unused = replaced if self.bare else bare_variants
 
         texts: dict[str, str] = {}
-        for name in used:
-            texts[name.removesuffix(".jinja")] = self.renaming.text(_source(name) or "")
+        for name in names:
+            if name not in unused:
+                texts[name.removesuffix(".jinja")] = self.renaming.text(_source(name) or "")
         return texts
 
     def describe_templates(self) -> str:
-        """Return all templates that a run uses as a page of Markdown."""
+        """Return all templates that a run uses, as a page of Markdown."""
         sections = [f"## {name}\n\n```\n{text}```\n" for name, text in self.templates().items()]
         return "# Prompt templates of this run\n\n" + "\n".join(sections)
 
@@ -68,11 +70,13 @@ USUAL: Final = Wording()
 
 @lru_cache(maxsize=4)
 def _environment(renaming: Renaming) -> jinja2.Environment:
-    # Prompts are plain text for a model, not markup: data blocks are made safe by the `data` filter.
+    """Return the Jinja environment whose templates have the words of ``renaming``."""
+
     def load_source(name: str) -> str | None:
         source = _source(name)
         return source and renaming.text(source)
 
+    # Nothing is escaped as HTML, because prompts are plain text; the filter `data` makes untrusted data safe.
     environment = jinja2.Environment(  # noqa: S701
         loader=jinja2.FunctionLoader(load_source),
         undefined=jinja2.StrictUndefined,
@@ -86,23 +90,31 @@ def _environment(renaming: Renaming) -> jinja2.Environment:
 
 
 def render(name: str, /, **variables: object) -> str:
-    """Return the text of a template as :meth:`Wording.render` does, in the usual wording."""
+    """Return the text of a template in the usual wording; see :meth:`Wording.render`."""
     return USUAL.render(name, **variables)
 
 
 @cache
 def _source(name: str) -> str | None:
+    """Return the source of a template file, None if there is no such file."""
     path = resources.files(__package__).joinpath(name)
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
-def _strict(written: Callable[[Any], str], value: object) -> str:
-    return str(value) if isinstance(value, jinja2.Undefined) else written(value)  # str() of an undefined one raises
+def _strict(format_value: Callable[[Any], str], value: object) -> str:
+    """Return a value as ``format_value`` formats the value; raise jinja2.UndefinedError if the variable is missing."""
+    if isinstance(value, jinja2.Undefined):
+        return str(value)  # raises the error, because the environment is strict
+    return format_value(value)
 
 
 def quote_untrusted(text: str, limit: int = 4000) -> str:
-    """Return untrusted text as data: without control characters, our own tags' brackets defused, length bounded."""
-    lines = [line if line.isprintable() else _printable(line) for line in text.split("\n")]
+    """Return untrusted text as data for a prompt.
+
+    Control characters are removed, the middle of a text over ``limit`` characters is left out, and "</" is altered so
+    that the text cannot close a tag of the prompt.
+    """
+    lines = [line if line.isprintable() else _remove_control_characters(line) for line in text.split("\n")]
     clean = "\n".join(lines)
     if len(clean) > limit:
         head = clean[: limit // 2]
@@ -111,5 +123,5 @@ def quote_untrusted(text: str, limit: int = 4000) -> str:
     return clean.replace("</", "<\\/")
 
 
-def _printable(line: str) -> str:
-    return "".join(c for c in line if c == "\t" or c.isprintable())
+def _remove_control_characters(line: str) -> str:
+    return "".join(char for char in line if char == "\t" or char.isprintable())

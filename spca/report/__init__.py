@@ -1,1 +1,1 @@
-"""Looking at runs: what run folders hold, as terminal tables, a page, a live page, pictures and SQL tables."""
+"""Reports on runs: the contents of run folders as terminal tables, a page, a live page, pictures and SQL tables."""

@@ -1,1 +1,1 @@
-"""A run: its command line, start, folder, records and results."""
+"""A run: its options, start, folder, records and results."""

@@ -1,7 +1,7 @@
-"""A curriculum file: load it, validate every entry, choose from it, and list what is to be run.
+"""Load, validate and narrow a curriculum file, and list the environments that a run plays.
 
-The file is a JSON list of categories ``{"category_name", "skill", "levels"}``; a level is ``{"name", "configs"}``, its
-configs environment ids. Whether an id exists is for the simulator to say.
+The file is a JSON list of categories ``{"category_name", "skill", "levels"}``. A level is ``{"name", "configs"}``;
+``configs`` are environment ids. Only the simulator knows whether an id exists, so ids are not checked for that here.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from spca.runs.settings import Settings
 _LOG: Final = logging.getLogger(__name__)
 _CATEGORY_KEYS = ("category_name", "skill", "levels")
 _LEVEL_KEYS = ("name", "configs")
-_PATTERN = frozenset("*?[-")
-"""Characters of globs and environment ids."""
-_FEW = 12
-"""Names that are listed in an error message when none of them is near."""
+_PATTERN_CHARACTERS = frozenset("*?[-")
+"""Characters that mark a value of ``--only`` as a glob (``*?[``) or as an environment id (``-``)."""
+_MAX_LISTED_NAMES = 12
+"""If no name is similar to an unknown name, an error message lists all names, unless there are more than this."""
 _MAX_QUOTE = 80
 """Characters of a value that an error message quotes."""
 _MAX_NAME = 100
-"""Bytes of a name: that of a category and an environment id stand in one file name, which has at most 255."""
+"""Bytes of a category's name or of an environment id. One file name, of at most 255 bytes, contains both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Environments that ask for the same thing; ``configs`` are their ids, at least one.
+    """Environments with the same kind of mission; ``configs`` are the ids of the environments, at least one.
 
     Two levels of a category may have the same name.
     """
@@ -49,7 +49,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """Levels that one skill solves, in the order of learning."""
+    """Levels that are solved by one skill, in the order of learning."""
 
     name: str
     skill: str
@@ -67,60 +67,64 @@ class Task:
     env_id: str
 
     def info(self) -> LevelInfo:
-        """Return what the planner gets of it."""
+        """Return what the planner is told about the task."""
         return LevelInfo(self.category, self.skill, self.level)
 
     def place(self, seed: int) -> dict[str, object]:
-        """Return what events and summaries call the level."""
+        """Return the fields that identify the level in events and summaries."""
         return {"level_name": self.env_id, "lvl_group": self.level, "category": self.category, "seed": seed}
 
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:
-    """Categories in the order of learning; ``source`` names where they came from in error messages."""
+    """Categories in the order of learning.
+
+    ``source`` is the path of the curriculum file, or a name for the text, for error messages.
+    """
 
     source: str
     categories: tuple[Category, ...]
 
     def tasks(self) -> tuple[Task, ...]:
-        """Return every environment in order; one that is listed again, here or in a later level, is run once."""
-        first: dict[str, tuple[Category, Level]] = {}
+        """Return one task per environment id, in order; an id that is listed again makes no second task."""
+        first_listed: dict[str, tuple[Category, Level]] = {}
         for category in self.categories:
             for level in category.levels:
                 for env_id in level.configs:
-                    first.setdefault(env_id, (category, level))
+                    first_listed.setdefault(env_id, (category, level))
 
         tasks = list[Task]()
-        for index, (env_id, (category, level)) in enumerate(first.items()):
+        for index, (env_id, (category, level)) in enumerate(first_listed.items()):
             tasks.append(Task(index, category.name, category.skill, level.name, env_id))
         return tuple(tasks)
 
     def select(self, *, start_category: str | None = None, only: Sequence[str] = ()) -> Curriculum:
-        """Return the part of this curriculum that is asked for; names are compared without regard to case.
+        """Return the selected part of this curriculum; names are compared without regard to case.
 
         Args:
-            start_category: drops the categories before it.
-            only: each value narrows what is left. It names categories (``a,b``), or is a glob that keeps a level whose
-                name or ``category/level`` it matches, or those of its configs whose id it matches.
+            start_category: the first category to keep; the categories before ``start_category`` are dropped.
+            only: at most two values: names of categories (``a,b``), and a glob. The glob keeps a whole level if the
+                glob matches the level's name or ``category/level``, else those ids of the level that the glob matches.
 
         Raises:
-            CurriculumError: a category that does not exist, or nothing is left.
-            SettingsError: two values are of the same kind.
+            CurriculumError: a category does not exist, or no level is left.
+            SettingsError: both values name categories, or both are globs.
         """
         chosen = self.categories
         if start_category is not None:
-            chosen = chosen[self._position(start_category) :]
+            chosen = chosen[self._find_category_index(start_category) :]
         names, pattern = self.split_selection(only)
         if names is not None:
             chosen = self._keep_categories(chosen, names)
         if pattern is not None:
-            chosen = self._matching(chosen, pattern)
+            chosen = self._keep_matching(chosen, pattern)
         return replace(self, categories=chosen)
 
     def split_selection(self, only: Sequence[str]) -> tuple[str | None, str | None]:
-        """Part the values of ``--only`` into names of categories and a pattern of levels or ids.
+        """Split the values of ``--only``; return the value that names categories, and the pattern of levels or ids.
 
-        What names categories, and what matches nothing, is taken for categories, so that the nearest one is told.
+        Either is None if no value is of that kind. A plain word that matches nothing counts as the name of a category,
+        so that the error message suggests the most similar category.
 
         Raises:
             SettingsError: two values are of the same kind.
@@ -129,7 +133,8 @@ class Curriculum:
         pattern: str | None = None
         for text in only:
             is_pattern = self._is_pattern(text)
-            if (pattern if is_pattern else names) is not None:
+            earlier = pattern if is_pattern else names
+            if earlier is not None:
                 raise SettingsError(f"--only {text}: give categories in one value (A,B), and a pattern in another")
             if is_pattern:
                 pattern = text
@@ -138,18 +143,20 @@ class Curriculum:
         return names, pattern
 
     def _is_pattern(self, text: str) -> bool:
-        """Return whether a value of ``--only`` means levels or ids, not categories."""
-        names_level = any(
+        """Return whether a value of ``--only`` selects levels or ids, not categories."""
+        matches_level = any(
             _filter_configs(category, level, text) for category in self.categories for level in category.levels
         )
         known = {category.name for category in self.categories}
-        if known.issuperset(split_names(text, known)):
+        names_categories = known.issuperset(split_names(text, known))
+        if names_categories:
             return False
-        return names_level or bool(_PATTERN & set(text))
+        return matches_level or bool(_PATTERN_CHARACTERS & set(text))
 
     def _keep_categories(self, chosen: tuple[Category, ...], only: str) -> tuple[Category, ...]:
+        """Return those of the ``chosen`` categories that ``only`` names, in the order of learning."""
         names = split_names(only, [category.name for category in self.categories])
-        wanted = [self.categories[self._position(name)] for name in names]
+        wanted = [self.categories[self._find_category_index(name)] for name in names]
         for category in wanted:
             if category not in chosen:
                 start = chosen[0].name
@@ -158,14 +165,15 @@ class Curriculum:
                 )
         return tuple(category for category in chosen if category in wanted)
 
-    def _position(self, name: str) -> int:
+    def _find_category_index(self, name: str) -> int:
         names = [category.name.casefold() for category in self.categories]
         if name.casefold() not in names:
             hint = _hint(name, (category.name for category in self.categories))
             raise CurriculumError(f"{self.source}: no category {_quote_json(name)}{hint}")
         return names.index(name.casefold())
 
-    def _matching(self, categories: tuple[Category, ...], pattern: str) -> tuple[Category, ...]:
+    def _keep_matching(self, categories: tuple[Category, ...], pattern: str) -> tuple[Category, ...]:
+        """Return the categories with only the levels and ids that ``pattern`` matches, without empty categories."""
         kept = list[Category]()
         names = list[str]()
         for category in categories:
@@ -187,8 +195,9 @@ def load(path: Path) -> Curriculum:
     """Read and validate a curriculum file.
 
     Raises:
-        CurriculumError: one line that names the file and the faulty entry, or the line and column of bad JSON.
-        FileError: it cannot be read.
+        CurriculumError: the curriculum is malformed. The message names the file and the faulty entry, or the line and
+            column of the bad JSON.
+        FileError: the file cannot be read.
     """
     return parse(read_text(path), str(path))
 
@@ -197,12 +206,12 @@ def select_tasks(settings: Settings, begun: Begun | None = None) -> tuple[Task, 
     """Return the levels that the settings select, in order.
 
     Args:
-        begun: the run that goes on, which has a curriculum of its own.
+        begun: the run to resume, whose folder holds a copy of the run's curriculum; None for a new run.
 
     Raises:
         CurriculumError: the curriculum is malformed, or a name in the settings is unknown.
-        FileError: it cannot be read.
-        ResumeError: the run is part of an evaluation, or has finished more levels than there are.
+        FileError: the curriculum cannot be read.
+        ResumeError: the run is part of an evaluation, or has finished more levels than the curriculum has.
     """
     known = load(begun.folder.path / CURRICULUM if begun else Path(settings.curriculum))
     tasks = known.select(start_category=settings.start_category, only=settings.only).tasks()
@@ -219,9 +228,16 @@ def select_tasks(settings: Settings, begun: Begun | None = None) -> tuple[Task, 
 
 
 def parse(text: str, source: str) -> Curriculum:
-    """Return the curriculum in a text, as :func:`load` does; ``source`` stands for the file in messages."""
+    """Parse the text of a curriculum and validate every entry.
+
+    Args:
+        source: name of the text in error messages, such as a path.
+
+    Raises:
+        CurriculumError: see :func:`load`.
+    """
     try:
-        data = json.loads(text, object_pairs_hook=_object)
+        data = json.loads(text, object_pairs_hook=_make_object)
     except json.JSONDecodeError as error:
         raise CurriculumError(f"{source}: line {error.lineno} column {error.colno}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
@@ -231,13 +247,17 @@ def parse(text: str, source: str) -> Curriculum:
 
     categories = list[Category]()
     for index, entry in enumerate(data):
-        categories.append(_category(entry, f"{source}: categories[{index}]"))
+        categories.append(_parse_category(entry, f"{source}: categories[{index}]"))
     _check_names_differ(categories, source)
     return Curriculum(source, tuple(categories))
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a JSON object; a key that is there twice is an error, since only the last one would count."""
+def _make_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the pairs of a JSON object as a dict.
+
+    Raises:
+        ValueError: a key occurs twice; json.loads alone would silently take the last value.
+    """
     entries = dict(pairs)
     if len(entries) < len(pairs):
         counts = Counter(key for key, _ in pairs)
@@ -246,32 +266,37 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return entries
 
 
-def _category(entry: object, where: str) -> Category:
-    fields = _fields(entry, _CATEGORY_KEYS, where)
-    name = _name(fields, "category_name", where)
+def _parse_category(entry: object, where: str) -> Category:
+    fields = _require_object(entry, _CATEGORY_KEYS, where)
+    name = _require_name(fields, "category_name", where)
     where = f"{where} {_quote_json(name)}"
-    skill = _text(fields, "skill", where)
-    entries = _non_empty_list(fields, "levels", "levels", where)
+    skill = _require_text(fields, "skill", where)
+    entries = _require_list(fields, "levels", "levels", where)
     levels = list[Level]()
     for index, level in enumerate(entries):
-        levels.append(_level(level, f"{where} levels[{index}]"))
+        levels.append(_parse_level(level, f"{where} levels[{index}]"))
     return Category(name, skill, tuple(levels))
 
 
-def _level(entry: object, where: str) -> Level:
-    fields = _fields(entry, _LEVEL_KEYS, where)
-    name = _name(fields, "name", where)
+def _parse_level(entry: object, where: str) -> Level:
+    fields = _require_object(entry, _LEVEL_KEYS, where)
+    name = _require_name(fields, "name", where)
     where = f"{where} {_quote_json(name)}"
     configs = []
-    for index, config in enumerate(_non_empty_list(fields, "configs", "ids", where)):
-        if not isinstance(config, str) or not config or not config.isprintable() or " " in config:
+    for index, config in enumerate(_require_list(fields, "configs", "ids", where)):
+        if not isinstance(config, str) or not _is_printable_word(config):
             raise CurriculumError(f"{where}: configs[{index}] must be an environment id, not {_quote_json(config)}")
         _check_length(config, f"{where}: configs[{index}]")
         configs.append(config)
     return Level(name, tuple(configs))
 
 
-def _fields(entry: object, keys: tuple[str, ...], where: str) -> Mapping[str, object]:
+def _is_printable_word(text: str) -> bool:
+    return bool(text) and text.isprintable() and " " not in text
+
+
+def _require_object(entry: object, keys: tuple[str, ...], where: str) -> Mapping[str, object]:
+    """Return ``entry``, unless ``entry`` is not a JSON object or has a key that is not one of ``keys``."""
     if not isinstance(entry, dict):
         raise CurriculumError(f"{where}: must be an object with {', '.join(map(_quote_json, keys))}")
     for key in entry:
@@ -280,15 +305,17 @@ def _fields(entry: object, keys: tuple[str, ...], where: str) -> Mapping[str, ob
     return entry
 
 
-def _text(fields: Mapping[str, object], key: str, where: str) -> str:
+def _require_text(fields: Mapping[str, object], key: str, where: str) -> str:
+    """Return the value of ``key``, unless the value is not a non-empty line of printable text."""
     text = fields.get(key)
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
         raise CurriculumError(f"{where}: {_quote_json(key)} must be a non-empty line of text")
     return text
 
 
-def _name(fields: Mapping[str, object], key: str, where: str) -> str:
-    name = _text(fields, key, where)
+def _require_name(fields: Mapping[str, object], key: str, where: str) -> str:
+    """Return the text at ``key``, unless the text cannot be part of a file name."""
+    name = _require_text(fields, key, where)
     if "/" in name or "\\" in name or name.startswith("."):
         raise CurriculumError(
             f'{where}: {_quote_json(key)} becomes part of file names: no "/", no "\\", no leading "."'
@@ -302,10 +329,11 @@ def _check_length(name: str, where: str) -> None:
         raise CurriculumError(f"{where} becomes part of file names: at most {_MAX_NAME} bytes of UTF-8")
 
 
-def _non_empty_list(fields: Mapping[str, object], key: str, of: str, where: str) -> list[object]:
+def _require_list(fields: Mapping[str, object], key: str, items: str, where: str) -> list[object]:
+    """Return the list at ``key``, unless it is missing or empty; ``items`` names its entries in the error message."""
     entries = fields.get(key)
     if not isinstance(entries, list) or not entries:
-        raise CurriculumError(f"{where}: {_quote_json(key)} must be a non-empty list of {of}")
+        raise CurriculumError(f"{where}: {_quote_json(key)} must be a non-empty list of {items}")
     return entries
 
 
@@ -318,7 +346,10 @@ def _check_names_differ(categories: Iterable[Category], source: str) -> None:
 
 
 def _filter_configs(category: Category, level: Level, pattern: str) -> Level | None:
-    """Return the level with the configs that the glob asks for, None when it asks for none."""
+    """Return the level with only the configs that the glob ``pattern`` selects; None if it selects no config.
+
+    A glob that matches the name of the level, or ``category/level``, selects all configs.
+    """
     folded = pattern.casefold()
     full_name = f"{category.name}/{level.name}"
     if fnmatchcase(level.name.casefold(), folded) or fnmatchcase(full_name.casefold(), folded):
@@ -328,36 +359,40 @@ def _filter_configs(category: Category, level: Level, pattern: str) -> Level | N
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
+    """Return the end of an error message on an unknown ``name``: similar ``names``, else all of a few, else ""."""
     names = tuple(names)
     if near := find_nearest(name, names):
         return f"; did you mean {', '.join(map(_quote_json, near))}?"
-    if len(names) > _FEW:
+    if len(names) > _MAX_LISTED_NAMES:
         return ""
     return f"; there are {', '.join(map(_quote_json, names))}"
 
 
 def _quote_json(value: object) -> str:
-    """Return JSON text, so that no control character reaches the terminal; cut so that it stays one line."""
+    """Return ``value`` as JSON, so that no control character reaches the terminal, cut to :data:`_MAX_QUOTE`."""
     text = json.dumps(value)
     return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
 def split_names(text: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of a list with commas, each as it is known, case ignored; an unknown one as it was given.
+    """Return the names in a list with commas.
 
-    Known names may have commas: the longest that fits is meant.
+    Each name is returned in the spelling of ``known``, whatever its case; an unknown name is returned as given.
+    Because known names may contain commas, the longest known name that fits is taken.
     """
     by_folded = {name.casefold(): name for name in known}
-    most = 1 + max((name.count(",") for name in by_folded), default=0)
+    max_parts = 1 + max((name.count(",") for name in by_folded), default=0)
     parts = text.split(",")
     names = list[str]()
     while parts:
-        tried = list[str]()
-        for count in range(min(most, len(parts)), 0, -1):
+        candidates = list[str]()
+        for count in range(min(max_parts, len(parts)), 0, -1):
             joined = ",".join(parts[:count])
-            tried += [joined, joined.strip()]
+            candidates += [joined, joined.strip()]
 
-        name = next((form for form in tried if form.casefold() in by_folded), tried[-1])
+        unknown = candidates[-1]
+        name = next((form for form in candidates if form.casefold() in by_folded), unknown)
         names.append(by_folded.get(name.casefold(), name))
-        del parts[: 1 + name.count(",")]
+        parts_used = 1 + name.count(",")
+        del parts[:parts_used]
     return tuple(names)

@@ -1,4 +1,4 @@
-"""The models that play the roles for which a user has chosen none."""
+"""Default models for the roles for which a user has chosen no model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from spca.llm.catalogue.servers import is_providers_own
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """Models of the large and small planner and the coder of a provider, used where one of ``variables`` is set."""
+    """The default models of one provider, used if one of the environment ``variables`` is set.
+
+    ``models`` are those of the large planner, the small planner and the coder, in this order.
+    """
 
     prefix: str
     variables: tuple[str, ...]
@@ -36,14 +39,14 @@ DEFAULTS: Final = (
     ),
     _make_default("ollama", ("OLLAMA_HOST",), "qwen3-coder:30b", "qwen3-coder:30b", "qwen3-coder:30b"),
 )
-"""In order of preference."""
+"""Defaults of the providers, in order of preference."""
 _FAULTY: Final = _make_default("faulty", (), "planner", "planner", "coder")
 _ROLES: Final = {default.prefix: default.models for default in (*DEFAULTS[:-1], REFERENCE, _FAULTY)}
-"""Models of each role by prefix, where a provider has all of them; an Ollama server has what its owner has fetched."""
+"""Prefix -> models of the three roles. Ollama is left out because its server has only the models that were fetched."""
 
 
 def list_configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
-    """Return the defaults for which a key or server is set, in order; the embedded model comes last."""
+    """Return the defaults of providers whose key or server is set, in order of preference, then the embedded model."""
     configured = [default for default in DEFAULTS if any(map(environ.get, default.variables))]
     return (*configured, REFERENCE)
 
@@ -51,11 +54,17 @@ def list_configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
 def choose_defaults(
     large: ModelRef | None, urls: Mapping[str, str | None], environ: Mapping[str, str]
 ) -> tuple[ModelRef, ...]:
-    """Return the models of roles for which none is chosen; ``large`` is the large planner that is."""
+    """Return a default model for each of the three roles: large planner, small planner, coder.
+
+    Args:
+        large: the large planner that the user has chosen, if any. Its provider's defaults are returned, or ``large``
+            for each role if the provider has no defaults or ``large`` is asked at another server than the provider's.
+        urls: prefix -> address that stands for the provider's own; None for the provider's own.
+    """
     if large is None:
-        at_openai = {"OPENAI_BASE_URL": urls["openai"]} if urls["openai"] else {}
-        return list_configured({**environ, **at_openai})[0].models
-    everywhere = (large, large, large)
+        openai_address = {"OPENAI_BASE_URL": urls["openai"]} if urls["openai"] else {}
+        return list_configured({**environ, **openai_address})[0].models
+    large_for_all_roles = (large, large, large)
     if not is_providers_own(large.prefix, urls.get(large.prefix)):
-        return everywhere
-    return _ROLES.get(large.prefix, everywhere)
+        return large_for_all_roles
+    return _ROLES.get(large.prefix, large_for_all_roles)

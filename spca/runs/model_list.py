@@ -1,4 +1,4 @@
-"""``models``: the models that can be used here, what they cost, when they end, and the key that each needs."""
+"""The command ``models``: list the usable models with prices, context sizes, days of shutdown and needed keys."""
 
 from __future__ import annotations
 
@@ -30,20 +30,27 @@ from spca.runs.options import ModelOptions, ServerOptions
 from spca.runs.resolution import resolve_models
 
 _WIDTH: Final = 80
+"""Columns of the output."""
 _MAX_NAME: Final = 100
+"""Characters; models with longer names are left out."""
 _MAX_MODELS: Final = 1000
-"""Characters of a name, and names of a list, that are shown."""
+"""Models that are shown of the list of one server."""
 _FIGURES: Final = ("in", "out", "context", "until")
 _COLUMNS: Final = "{:>8} {:>8} {:>8}  {:<10}"
 _INDENT: Final = "  "
-_HEAD: Final = re.compile(r"^[a-z0-9_-]+/(?= )")
+_PREFIX_AT_START: Final = re.compile(r"^[a-z0-9_-]+/(?= )")
+"""The prefix with which the first line of an offer begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model: USD per million tokens of input and output (None: unknown), tokens of context, the day of its end.
+    """One model of the list.
 
-    ``grows``: larger prompts cost more.
+    Attributes:
+        input, output: USD per million tokens; None if unknown.
+        context: size of the context in tokens; None if unknown.
+        shutdown: day of the model's shutdown, if known.
+        grows: whether larger prompts cost more per token.
     """
 
     model: str
@@ -55,35 +62,35 @@ class Entry:
 
     @classmethod
     def read(cls, name: str, catalogue: Catalogue, announced: date | None) -> Self:
-        """Return what is known of a model.
+        """Return the entry of the model ``name``, with price and context size from the catalogue.
 
         Args:
-            announced: the day of its end, if its server tells it.
+            announced: day of shutdown that the server announces, if any; it replaces the catalogue's.
         """
         ref = ModelRef.parse(name)
         info = catalogue.info(ref)
         price = catalogue.price(ref)
-        end = announced or info.shutdown
+        shutdown = announced or info.shutdown
         if price is None:
-            return cls(name, None, None, info.context, end)
+            return cls(name, None, None, info.context, shutdown)
 
-        first = price.tiers[0]
-        base_rates = (first.input, first.output)
+        first_tier = price.tiers[0]
+        base_rates = (first_tier.input, first_tier.output)
         is_flat = all((rates.input, rates.output) == base_rates for rates in price.tiers.values())
-        return cls(name, first.input, first.output, info.context, end, grows=not is_flat)
+        return cls(name, *base_rates, info.context, shutdown, grows=not is_flat)
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The models of a prefix.
+    """The models of one prefix.
 
     Attributes:
-        prefix: "openai", or the name of a server of the user's own.
-        state: which key it needs and whether it is set, and whose list this is, in words.
-        is_ready: it can be asked.
-        roles: models of the large and the small planner and of the coder where this is chosen; none where it has none.
-        entries: what is listed; without a list, what the table knows.
-        others: listed as well, but nothing is known of them.
+        prefix: a provider such as "openai", or the name of a server of the user's own.
+        state: in words, which key is set or missing, and which server the list is from.
+        is_ready: whether the provider or server can be asked.
+        roles: default models of large planner, small planner and coder; () if the prefix has no defaults.
+        entries: models of the server's list; if there is no list, the models of the model table.
+        others: names of further listed models, whose price is unknown.
     """
 
     prefix: str
@@ -98,11 +105,11 @@ def print_models(where: ServerOptions, *, asks: bool, as_json: bool) -> int:
     """Print the models that can be used here; return the exit code.
 
     Args:
-        where: servers and model table that a user names.
+        where: servers and model table from the command line.
         asks: whether servers are asked for their lists.
 
     Raises:
-        UserError: an option or a variable that cannot be meant.
+        UserError: an option or an environment variable has an invalid value.
     """
     options = ModelOptions(where=where)
     environ = load_environment(where.servers)
@@ -114,15 +121,15 @@ def print_models(where: ServerOptions, *, asks: bool, as_json: bool) -> int:
     offers = list_offers(catalogue, environ, ask=asks)
     if as_json:
         data = {"run": roles, "offers": [asdict(each) for each in offers]}
-        print(json.dumps(data, indent=1, default=_plain))
+        print(json.dumps(data, indent=1, default=_to_plain))
         return EXIT_FINISHED
 
-    usual = fold_words("", f"A run without flags uses {_describe_roles(roles)}.")
-    lines = [*render_offers(offers), "", *_describe_others(), "", *usual]
+    defaults = fold_words("", f"A run without flags uses {_describe_roles(roles)}.")
+    lines = [*render_offers(offers), "", *_describe_others(), "", *defaults]
     console = Console(highlight=False)
     for line in lines:
         text = Text(line)
-        text.highlight_regex(_HEAD, "bold")
+        text.highlight_regex(_PREFIX_AT_START, "bold")
         console.print(text, soft_wrap=True)
     return EXIT_FINISHED
 
@@ -130,29 +137,28 @@ def print_models(where: ServerOptions, *, asks: bool, as_json: bool) -> int:
 def list_offers(
     catalogue: Catalogue, environ: Mapping[str, str], *, ask: bool, today: date | None = None
 ) -> tuple[Offer, ...]:
-    """Return what each provider and each server of the user's own offers.
+    """Return the offer of each server of the catalogue: of the providers and of the user's own servers.
 
     Args:
-        catalogue: its servers are those that are listed, by prefix.
-        environ: where keys are.
-        ask: servers for their lists, each for 5 seconds at most.
-        today: by default the day in UTC.
+        environ: environment variables, which hold the keys.
+        ask: whether to ask the servers for their lists, each for 5 seconds at most.
+        today: by default the current day in UTC.
     """
     today = today or datetime.now(UTC).date()
 
-    asked = dict[str, Listing]()
-    missing = dict[str, str]()
+    listing_servers = dict[str, Listing]()
+    faults = dict[str, str]()
     for prefix in catalogue.servers:
         try:
             provider = catalogue.provider(ModelRef(prefix, "any"))
         except ProviderConfigError as error:
-            missing[prefix] = str(error).partition(": ")[2]
+            faults[prefix] = str(error).partition(": ")[2]
         else:
             if isinstance(provider, Listing):
-                asked[prefix] = provider
+                listing_servers[prefix] = provider
 
-    unasked = {prefix: KnownList(server.address) for prefix, server in asked.items()}
-    lists = ask_lists(asked) if ask else unasked
+    empty_lists = {prefix: KnownList(server.address) for prefix, server in listing_servers.items()}
+    lists = ask_lists(listing_servers) if ask else empty_lists
 
     offers = []
     for prefix in catalogue.servers:
@@ -161,16 +167,17 @@ def list_offers(
             key = _find_key(prefix, catalogue, environ)
             state = _describe_state(known, key, ask=ask)
         else:
-            state = missing[prefix]
+            state = faults[prefix]
         offers.append(_make_offer(prefix, state, known, catalogue, today))
     return tuple(offers)
 
 
 def _find_key(prefix: str, catalogue: Catalogue, environ: Mapping[str, str]) -> str:
-    """Return the variable whose key is sent, "" for none."""
+    """Return the environment variable whose key is sent to the server, "" if no key is set."""
     server = catalogue.servers[prefix]
     variables = [server.key_variable]
-    if not server.key_variable and not server.is_named:
+    is_provider_with_usual_key = not server.key_variable and not server.is_named
+    if is_provider_with_usual_key:
         usual = [name for default in DEFAULTS if default.prefix == prefix for name in default.variables]
         usual.append(f"{prefix.upper()}_API_KEY")
         variables = [name for name in usual if name.endswith("_KEY")]
@@ -182,38 +189,48 @@ def _find_key(prefix: str, catalogue: Catalogue, environ: Mapping[str, str]) -> 
 
 
 def _describe_state(known: KnownList, key: str, *, ask: bool) -> str:
-    has = f"{key} is set" if key else "no key"
+    key_state = f"{key} is set" if key else "no key"
     if not ask:
-        return f"{has}; at {known.address}, not asked"
+        return f"{key_state}; at {known.address}, not asked"
     if known.lost:
-        return f"{has}; {known.lost}"
-    return f"{has}; listed at {known.address}"
+        return f"{key_state}; {known.lost}"
+    return f"{key_state}; listed at {known.address}"
 
 
 def _make_offer(prefix: str, state: str, known: KnownList | None, catalogue: Catalogue, today: date) -> Offer:
+    """Return the offer of a prefix; ``known`` is None if the server cannot be asked."""
     defaults = next((each.models for each in DEFAULTS if each.prefix == prefix), ())
     roles = tuple(map(str, defaults))
     in_table = [name for name in catalogue.table.names() if name.startswith(f"{prefix}/")]
-    first = list(dict.fromkeys((*roles, *in_table)))
+    recommended = list(dict.fromkeys((*roles, *in_table)))
     is_own = known is None or is_providers_own(prefix, known.address)
     if known is None or not known.entries:
-        entries = [Entry.read(name, catalogue, None) for name in first if is_own or not roles]
-        left = [each for each in entries if not (each.shutdown and each.shutdown <= today)]
-        return Offer(prefix, state, known is not None, roles, tuple(left))
+        names = recommended if is_own or not roles else []
+        entries = [Entry.read(name, catalogue, None) for name in names]
+        running = [each for each in entries if each.shutdown is None or each.shutdown > today]
+        return Offer(prefix, state, known is not None, roles, tuple(running))
 
-    short = [each for each in known.entries[:_MAX_MODELS] if len(each.name) <= _MAX_NAME]
-    ends = {f"{prefix}/{quote_line(each.name)}": each.shutdown for each in short}
-    names = [name for name in first if name in ends]
-    names += [name for name in ends if name not in first]
+    short_named = [each for each in known.entries[:_MAX_MODELS] if len(each.name) <= _MAX_NAME]
+    shutdowns = {f"{prefix}/{quote_line(each.name)}": each.shutdown for each in short_named}
+    names = [name for name in recommended if name in shutdowns]
+    names += [name for name in shutdowns if name not in recommended]
 
-    listed = [Entry.read(name, catalogue, ends[name]) for name in names if (ends[name] or today) >= today]
-    shown = [each for each in listed if not is_own or each.model in first or each.input is not None]
+    listed = list[Entry]()
+    for name in names:
+        shutdown = shutdowns[name]
+        if shutdown is None or shutdown >= today:
+            listed.append(Entry.read(name, catalogue, shutdown))
+    # The list at a provider's own address is long: models without a known price are shown by name alone.
+    shown = [each for each in listed if not is_own or each.model in recommended or each.input is not None]
     others = [each.model for each in listed if each not in shown]
     return Offer(prefix, state, True, roles, tuple(shown), tuple(others))
 
 
 def render_offers(offers: Sequence[Offer]) -> Iterator[str]:
-    """Yield lines for a terminal of 80 columns; longer names and addresses exceed them, to be copied whole."""
+    """Yield lines for a terminal of 80 columns.
+
+    Names and addresses that are too long are not broken, so that they can be copied.
+    """
     names = [entry.model for offer in offers for entry in offer.entries]
     longest = max(map(len, names), default=0)
     figures_width = len(_COLUMNS.format(*_FIGURES))
@@ -222,15 +239,15 @@ def render_offers(offers: Sequence[Offer]) -> Iterator[str]:
     for number, offer in enumerate(offers):
         if number:
             yield ""
-        yield from _fold(f"{offer.prefix}/", offer.state)
+        yield from _fold_entry(f"{offer.prefix}/", offer.state)
         if offer.roles:
-            yield from _fold(_INDENT + "default", _describe_roles(offer.roles))
+            yield from _fold_entry(_INDENT + "default", _describe_roles(offer.roles))
         if offer.entries:
             yield _lay_out("", _FIGURES, width)
         for entry in offer.entries:
             yield from _render_entry(entry, width)
         if offer.others:
-            yield from _fold(_INDENT + "also", ", ".join(offer.others))
+            yield from _fold_entry(_INDENT + "also", ", ".join(offer.others))
     if any(entry.grows for offer in offers for entry in offer.entries):
         yield from ("", "+: large prompts cost more (docs/models.md)")
 
@@ -247,6 +264,7 @@ def _render_entry(entry: Entry, width: int) -> Iterator[str]:
 
 
 def _lay_out(name: str, figures: Sequence[str], width: int) -> str:
+    """Return a row of the table; ``width`` is that of the column of names."""
     return f"{_INDENT}{name:<{width}} {_COLUMNS.format(*figures)}".rstrip()
 
 
@@ -262,11 +280,13 @@ def _format_size(tokens: int | None) -> str:
     return f"{tokens / 1e3:.0f}k"
 
 
-def _fold(head: str, words: str) -> list[str]:
+def _fold_entry(head: str, words: str) -> list[str]:
+    """Return ``words`` in lines, of which the first begins with ``head``."""
     return fold_words(f"{head:<11} ", words, _WIDTH)
 
 
 def _describe_roles(models: Sequence[str]) -> str:
+    """Return the models of large planner, small planner and coder in words."""
     if len(set(models)) == 1:
         return f"{models[0]} for all roles"
 
@@ -278,15 +298,16 @@ def _describe_roles(models: Sequence[str]) -> str:
 
 
 def _describe_others() -> Iterator[str]:
-    """Yield what needs no server."""
-    has = "" if importlib.util.find_spec("xllamacpp") else "; needs the package xllamacpp, which is not installed"
-    yield from _fold("reference/", "the embedded model: reference/planner and reference/coder; needs no key")
-    yield from _fold("llamacpp/", f"PATH.gguf: a model file of yours, run in this process{has}")
-    yield from _fold("replay/", "RUN_FOLDER: the answers that a recorded run was given")
-    yield from _fold("human/", "editor or FOLDER: you, in your editor or through files")
-    yield from _fold("faulty/", "the embedded model with injected faults, for tests")
+    """Yield lines on the prefixes that need no server."""
+    is_installed = importlib.util.find_spec("xllamacpp") is not None
+    missing = "" if is_installed else "; needs the package xllamacpp, which is not installed"
+    yield from _fold_entry("reference/", "the embedded model: reference/planner and reference/coder; needs no key")
+    yield from _fold_entry("llamacpp/", f"PATH.gguf: a model file of yours, run in this process{missing}")
+    yield from _fold_entry("replay/", "RUN_FOLDER: the answers that a recorded run was given")
+    yield from _fold_entry("human/", "editor or FOLDER: you, in your editor or through files")
+    yield from _fold_entry("faulty/", "the embedded model with injected faults, for tests")
 
 
-def _plain(value: object) -> float | str:
-    """Return a price as a number, a day as a text."""
+def _to_plain(value: object) -> float | str:
+    """Return a price as a number, and a day as a text, for JSON."""
     return float(value) if isinstance(value, Decimal) else str(value)

@@ -1,4 +1,4 @@
-"""The models of a run, with what is known of them: what they cost, and whether they can be used."""
+"""The models of a run, their prices, and the check that all of them can be used."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _WITHOUT_SERVER: Final = "offline, --planner-model reference/planner takes the e
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a run, with what is known of them.
+    """The models of a run with their prices and providers.
 
     Attributes:
-        settings: which they are, and where.
-        catalogue: what they cost, and who answers for them.
-        cost_money: one of them is paid for, or may be.
+        settings: names of the models, and the servers where they are asked.
+        catalogue: prices and providers of the models.
+        cost_money: whether a model costs money, or may cost money because its price is unknown.
     """
 
     settings: ModelSettings
@@ -30,27 +30,32 @@ class Models:
 
     @classmethod
     def load(cls, settings: ModelSettings) -> Self:
-        """Return the models that the settings name; reads the model table.
+        """Return the models that the settings name, with their prices from the model table.
 
         Raises:
-            SettingsError: that table cannot be read.
+            SettingsError: the model table cannot be read.
         """
         catalogue = Catalogue.load(settings.model_table, settings.servers)
         prices = [catalogue.price(ref) for ref in settings.refs]
-        return cls(settings, catalogue, not all(price and price.is_free for price in prices))
+        all_free = all(price and price.is_free for price in prices)
+        return cls(settings, catalogue, cost_money=not all_free)
 
     def caps(self) -> Caps:
-        """Return the caps of a run; see :func:`require_caps`."""
+        """Return the caps on cost, requests and tokens of a run.
+
+        Raises:
+            UserError: see :func:`spca.llm.calls.budget.require_caps`.
+        """
         return require_caps(self.settings.refs, self.catalogue, self.settings.caps, DEFAULT_MAX_COST)
 
 
 def require_usable(settings: ModelSettings) -> tuple[Models, Caps]:
-    """Return the models of a run and its caps, once nothing speaks against paying them.
+    """Check all models before a run pays for any; return the models and the caps of the run.
 
-    Warns of what ends soon or cannot be looked up.
+    A warning is printed if a model is shut down soon or cannot be looked up.
 
     Raises:
-        UserError: a model does not exist or lacks a key, its cost cannot be capped, or it is missing at its provider.
+        UserError: a model does not exist, lacks a key, or is missing at its provider, or its cost cannot be capped.
     """
     models = Models.load(settings)
     for ref in settings.refs:

@@ -1,6 +1,6 @@
-"""What a user says of a run on the command line; None, False or () where nothing is said.
+"""Options of a run on the command line. An option that is not given is None, False or ().
 
-The docstrings are what ``--help`` shows.
+``--help`` shows the docstrings of the fields.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from spca.common.options.values import (
 )
 
 DEFAULT_MAX_COST: Final = 5.0
-"""USD that a run may cost where no cap was given."""
+"""USD that a run may cost if no cap is given."""
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
 WITHOUT_COMPILE: Final = Parameter(negative="--no-compile")
@@ -65,7 +65,7 @@ class SelectionOptions:
 @Parameter(name="*", group=_KEPT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOptions:
-    """What a run begins with, and where it lies.
+    """What a run begins with, and the folders of workspace and runs.
 
     Attributes:
         keep_agent: continue from the workspace's agent.py
@@ -85,7 +85,7 @@ class KeptOptions:
 @Parameter(name="*", group=_ABLATIONS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AblationOptions:
-    """Which parts of learning are taken away.
+    """Which parts of learning are switched off.
 
     Attributes:
         compile: keep problem writers and try them before a model is asked (default)
@@ -123,7 +123,7 @@ class CapOptions:
 @Parameter(name="*", group=_MODELS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """Where models are asked, and what is known of them.
+    """Servers where models are asked, and a table of their prices.
 
     Attributes:
         base_url: OpenAI-compatible server of openai/... (OPENAI_BASE_URL)
@@ -139,7 +139,7 @@ class ServerOptions:
 @Parameter(name="*", group=_MODELS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """Which models are asked, and how.
+    """Models of the roles, and how they are asked.
 
     Attributes:
         planner_model: plans, replans and repairs, such as openai/gpt-6.1-sol
@@ -171,7 +171,7 @@ class ModelOptions:
 @Parameter(name="*", group=_MODELS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolverOptions:
-    """What solves plans, and where generated code runs.
+    """The planning engine, and whether generated code runs in the sandbox.
 
     Attributes:
         engine: planning engine (default: by kind of problem)
@@ -186,7 +186,7 @@ class SolverOptions:
 @Parameter(name="*", group=_DISPLAY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisplayOptions:
-    """How a run is watched.
+    """How a run is shown while it goes on.
 
     Attributes:
         render: open a window that shows the episode
@@ -200,7 +200,7 @@ class DisplayOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What a run is told."""
+    """All options of a run."""
 
     selection: SelectionOptions = SelectionOptions()
     kept: KeptOptions = KeptOptions()

@@ -1,7 +1,7 @@
-"""The phases of the loop as packages know them: the user's files of the top level, which no package imports.
+"""Interfaces of the loop's phases, which are implemented in the user's files at the top level.
 
-``main.py`` hands a function that loads them to its commands. So a package plays levels without reaching up, ``main.py``
-shows the loop alone, and ``main.py --help`` imports none of them.
+No package imports those files. Instead, ``main.py`` hands its commands a function that loads the phases
+(:data:`LoadPhases`). Therefore ``main.py`` shows only the loop, and ``main.py --help`` does not import the phases.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure
 from spca.protocols import EventSink, Executor, World
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
-if TYPE_CHECKING:  # --help need not wait for their imports
+if TYPE_CHECKING:  # these modules take long to import, and --help needs none of them
     from spca.code.regression import RegressionSuite
     from spca.llm.answer_tally import AnswerTally
     from spca.llm.calls.desk import CallDesk
@@ -34,9 +34,9 @@ class Asking:
     """How models are asked.
 
     Attributes:
-        desk: what all calls pass through.
-        tally: told of answers; it says when a level has asked often enough.
-        emit: told of calls.
+        desk: sends, counts and records all calls.
+        tally: counts usable and unusable answers, and says when a level must stop asking.
+        emit: receives an event for each call.
     """
 
     models: ModelSettings
@@ -48,12 +48,12 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class LoopParts:
-    """What the loop works with, besides whom it asks.
+    """The parts of the loop besides the models.
 
     Attributes:
-        compiles: whether problem writers are asked for.
-        progress: told of the present round and phase.
-        keep_copy: given the source that is about to be executed.
+        compiles: whether the planner is asked for problem writers.
+        progress: called with the number of the round and the name of the phase when a phase begins.
+        keep_copy: called with the agent's source before the source is executed.
         writers: stored problem writers, tried before the planner is asked.
     """
 
@@ -66,7 +66,7 @@ class LoopParts:
 
 
 class PlayedWorld(ReplayedWorld, Protocol):
-    """A world whose end and reward can be seen."""
+    """A world that tells whether the episode is over, and its last reward."""
 
     @property
     def over(self) -> bool: ...
@@ -76,9 +76,9 @@ class PlayedWorld(ReplayedWorld, Protocol):
 
 
 class PlayedWorldMaker(Protocol):
-    """What is needed of ``minigridenv.MiniGridEnv``: it builds the world of an environment id and a seed.
+    """Interface of ``minigridenv.MiniGridEnv``: builds the world of an environment id and a seed.
 
-    It runs generated code by ``executor``, and judges as minigrid does with ``upstream_rules``.
+    ``executor`` runs generated code. With ``upstream_rules``, the world judges missions exactly as minigrid does.
     """
 
     def __call__(
@@ -95,7 +95,7 @@ class PlayedWorldMaker(Protocol):
 
 
 class Planner(Protocol):
-    """What an evaluation needs of ``plannerLLM.PlannerLLM``."""
+    """The part of ``plannerLLM.PlannerLLM`` that an evaluation calls."""
 
     def plan(
         self,
@@ -110,7 +110,7 @@ class Planner(Protocol):
 
 
 class LevelLoop(Protocol):
-    """What a run needs of ``main.Loop``."""
+    """The part of ``main.Loop`` that a run calls."""
 
     compiled: CompiledPlanning
 
@@ -120,7 +120,7 @@ class LevelLoop(Protocol):
 
 
 class LevelLog(Protocol):
-    """What the recorder needs of ``metrics_logger.MetricsLogger``."""
+    """The part of ``metrics_logger.MetricsLogger`` that the recorder calls."""
 
     def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]: ...
 
@@ -130,7 +130,7 @@ class LevelLog(Protocol):
 
 
 class RunLog(LevelLog, EventSink, Protocol):
-    """What a run needs of ``metrics_logger.MetricsLogger``, which is held while the run goes on."""
+    """The part of ``metrics_logger.MetricsLogger`` that a run calls. The log stays open until the run ends."""
 
     def __enter__(self) -> RunLog: ...
 
@@ -149,16 +149,17 @@ class RunLog(LevelLog, EventSink, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """What commands need of the top level.
+    """The functions of the top-level files that commands call.
 
     Attributes:
         make_world: ``minigridenv.MiniGridEnv``.
-        check_ids: refuses ids of environments that do not exist.
-        known_ids: ids of all environments.
-        make_planner: given the solver and whether problem writers are asked for.
-        make_loop: given what the loop works with.
-        open_log: ``metrics_logger.MetricsLogger``: given the run's folder, its id and what a level has used so far.
-        watch_signals: has signals interrupt the level of a log; returns how to undo it.
+        check_ids: raises an error if an environment id does not exist.
+        known_ids: returns the ids of all environments.
+        make_planner: makes a planner; its last two arguments are the solver and whether to ask for problem writers.
+        make_loop: makes the loop from its parts.
+        open_log: ``metrics_logger.MetricsLogger``; its arguments are the run's folder, the run's id, and a function
+            that returns the usage (requests, tokens, USD) of the level with a number.
+        watch_signals: makes signals interrupt the current level of a log; returns a function that undoes this.
     """
 
     make_world: PlayedWorldMaker
@@ -171,4 +172,4 @@ class Phases:
 
 
 LoadPhases: TypeAlias = Callable[[], Phases]
-"""Imports the phases, which takes a while, and returns them."""
+"""A function that imports the phases, which is slow, and returns them."""

@@ -1,4 +1,4 @@
-"""What a run was made with: versions, source, prompts, curriculum, models."""
+"""Provenance of a run: versions, state of the source, hashes of prompts and curriculum, models."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ _PACKAGES = (
     "openai",
 )
 EARLIER_MODELS: Final = "earlier_models"
-"""Field of ``run.json``: models that others have replaced, each with how many levels were ``finished`` until then."""
-_OF_THE_WORLD = ("spca", "minigrid", "gymnasium")
+"""Field of ``run.json``: models before each replacement, with the number of levels that were ``finished`` by then."""
+_WORLD_PACKAGES = ("spca", "minigrid", "gymnasium")
+"""Packages that determine how worlds behave."""
 
 
 def run_info(settings: Settings, root: Path, sandbox: str, curriculum: str | None = None) -> dict[str, Any]:
-    """Return what ``run.json`` holds: settings, models, versions, state of the source, level of the sandbox.
+    """Return the content of ``run.json``: settings, models, versions, state of the source, level of the sandbox.
 
     Args:
         root: folder of the applications.
-        curriculum: text of the levels; None where an evaluation chooses them.
+        curriculum: text of the curriculum; None for a run that is part of an evaluation.
     """
     return {
         "settings": settings.record(),
@@ -48,24 +49,29 @@ def run_info(settings: Settings, root: Path, sandbox: str, curriculum: str | Non
 
 
 def source_info(settings: Settings, root: Path, curriculum: str | None = None) -> dict[str, Any]:
-    """Return commit, edits and hashes of what is about to be done; arguments as for :func:`run_info`."""
+    """Return the commit, whether the source was edited, and hashes of source, prompts and curriculum.
+
+    Args:
+        root: folder of the applications.
+        curriculum: text of the curriculum, if any.
+    """
     templates = settings.wording.templates()
-    words = (word for template in templates.items() for word in template)
-    levels = None if curriculum is None else _hash_curriculum(curriculum)
-    return read_source_state(root).to_dict(prompts=hash_texts(*words), curriculum=levels)
+    names_and_texts = (word for template in templates.items() for word in template)
+    curriculum_hash = None if curriculum is None else _hash_curriculum(curriculum)
+    return read_source_state(root).to_dict(prompts=hash_texts(*names_and_texts), curriculum=curriculum_hash)
 
 
 def note_continuation(record: Mapping[str, Any], settings: Settings, root: Path) -> dict[str, Any]:
-    """Return the record of what goes on now; source or prompts that are others now are added to it.
+    """Return ``record``, with the present source state added if source or prompts have changed.
 
     Args:
-        record: such as ``run.json``, as it is so far.
+        record: content of ``run.json`` or of the like file of an evaluation.
         root: folder of the applications.
     """
     source = source_info(settings, root)
     hashes = record.get("hashes")
     if isinstance(hashes, Mapping) and "curriculum" in hashes:
-        source["hashes"]["curriculum"] = hashes["curriculum"]  # a copy of it is kept, which does not change
+        source["hashes"]["curriculum"] = hashes["curriculum"]  # unchanged, because the run keeps a copy
     earlier = record.get(CONTINUATIONS)
     continuations = [*earlier] if isinstance(earlier, list) else []
     latest = continuations[-1] if continuations else record
@@ -77,13 +83,13 @@ def note_continuation(record: Mapping[str, Any], settings: Settings, root: Path)
 
 
 def record_continuation(begun: Begun, settings: Settings, sandbox: str) -> None:
-    """Record what a flag or an edited source has changed in a run that goes on, so that it holds the next time too.
+    """Write changed settings, models and source state of a resumed run into ``run.json``, for later resumptions.
 
     Args:
-        sandbox: its level here.
+        sandbox: level of the sandbox on this machine.
 
     Raises:
-        ResumeError: the run was begun in another sandbox, or with another version of what makes its worlds.
+        ResumeError: the run was begun in another sandbox, or with another version of a package of its worlds.
     """
     before = begun.info
     check_versions(before.get("versions", {}))
@@ -105,7 +111,7 @@ def models_info(settings: Settings) -> dict[str, str]:
 
 
 def _hash_curriculum(text: str) -> str:
-    """Return the hash of levels; spaces and the order of keys do not count."""
+    """Return the hash of a curriculum, independent of white space and of the order of keys."""
     try:
         return hash_texts(json.dumps(json.loads(text), sort_keys=True))
     except (ValueError, RecursionError):
@@ -113,28 +119,29 @@ def _hash_curriculum(text: str) -> str:
 
 
 def check_versions(recorded: Mapping[str, str]) -> None:
-    """Refuse to go on with a run whose worlds were other ones.
+    """Refuse to resume a run whose worlds may have behaved otherwise.
 
     Raises:
-        ResumeError: names the package whose version has changed since.
+        ResumeError: a package of the worlds now has another version; the message names the package.
     """
     now = versions()
-    for name in _OF_THE_WORLD:
-        begun_with, installed = recorded.get(name), now.get(name)
+    for name in _WORLD_PACKAGES:
+        begun_with = recorded.get(name)
+        installed = now.get(name)
         if begun_with != installed:
             raise ResumeError(f"the run was begun with {name} {begun_with}, installed is {installed}: begin a new run")
 
 
 def check_sandbox(recorded: str | None, level: str) -> None:
-    """Refuse to go on with a run in another sandbox: every result of a run has the same stamp.
+    """Refuse to resume a run in another sandbox, because all results of a run record one level of the sandbox.
 
     Raises:
-        ResumeError: the levels differ.
+        ResumeError: the ``recorded`` level is not the present ``level``.
     """
     if recorded != level:
         raise ResumeError(f"the run was begun with sandbox {recorded}, here it is {level}: begin a new run")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of this program, Python and the packages that matter, by name."""
+    """Return package name -> version, for this program, Python and the packages that affect results."""
     return {"spca": __version__, **find_versions(*_PACKAGES)}

@@ -1,9 +1,13 @@
-"""From what a user says of a run to its settings: flag, else environment, else what a run has recorded or a default."""
+"""Resolve the settings of a run.
+
+A setting is taken from its flag; else from its environment variable; else from the record of the run that is resumed;
+else from its default.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,42 +26,49 @@ from spca.llm.catalogue.servers import (
     parse_servers,
 )
 from spca.runs.default_models import choose_defaults
-from spca.runs.options import UNSAFE_VARIABLE, ModelOptions, RunOptions
+from spca.runs.options import (
+    UNSAFE_VARIABLE,
+    AblationOptions,
+    KeptOptions,
+    ModelOptions,
+    RunOptions,
+    SelectionOptions,
+)
 from spca.runs.recording.folder import Begun, RunFolder
 from spca.runs.settings import ROLES, ModelSettings, Settings
 
-_AT_EDITOR: Final = "human/editor"
-_FILES: Final = ("replay", "llamacpp", "human")
-"""Prefixes of models that are files or folders."""
+_EDITOR_MODEL: Final = "human/editor"
+_PATH_PREFIXES: Final = ("replay", "llamacpp", "human")
+"""Prefixes of models whose names are paths of files or folders."""
 
 
 def find_run(options: RunOptions) -> tuple[Settings, Begun | None]:
-    """Return the settings of a new run and None, or those of the run to go on with and that run.
+    """Return the settings of the run that the options describe, and the earlier run to resume, None for a new run.
 
     Raises:
-        UserError: options that exclude one another or contradict the run.
+        UserError: options exclude one another, or contradict the earlier run.
     """
     begun: Begun | None = None
     recorded: Settings | None = None
-    keys: tuple[str, ...] = ()
+    key_variables: tuple[str, ...] = ()
     if options.kept.resume is not None:
         begun = RunFolder.load_begun(find_runs(options.kept.runs), options.kept.resume)
         runs = str(begun.folder.path.parent)
         recorded = replace(Settings.from_record(begun.info["settings"]), runs=runs)
-        keys = recorded.models.key_variables
-    environ = load_environment((*options.models.where.servers, *keys))
+        key_variables = recorded.models.key_variables
+    environ = load_environment((*options.models.where.servers, *key_variables))
     return resolve_settings(options, environ, recorded), begun
 
 
 def resolve_settings(options: RunOptions, environ: Mapping[str, str], recorded: Settings | None = None) -> Settings:
-    """Return the settings of a new run, or of one that goes on: as recorded, but for what may change.
+    """Return the settings of a new run, or the recorded settings of a resumed run with the permitted changes.
 
     Args:
-        recorded: settings of the run that goes on, which lies in its ``runs`` now.
+        recorded: settings of the run to resume, with its present folder in ``runs``; None for a new run.
 
     Raises:
-        ResumeError: an option contradicts the run.
-        SettingsError: an option that cannot be meant, or options that exclude one another.
+        ResumeError: an option contradicts the recorded settings.
+        SettingsError: an option has an invalid value, or options exclude one another.
     """
     cwd = Path.cwd()
     if recorded:
@@ -77,7 +88,7 @@ def resolve_settings(options: RunOptions, environ: Mapping[str, str], recorded: 
 
 
 def _make_settings(options: RunOptions, environ: Mapping[str, str], cwd: Path) -> Settings:
-    """Return the settings of a new run, but for its models and its display."""
+    """Return the settings of a new run, with defaults for models, display and ``resume``."""
     selection = options.selection
     ablations = options.ablations
     curriculum = selection.curriculum or applications() / "merged_curriculum2.json"
@@ -104,7 +115,7 @@ def _make_settings(options: RunOptions, environ: Mapping[str, str], cwd: Path) -
 
 
 class Claim(NamedTuple):
-    """What an option says of something that has recorded a value; ``said`` is None where it says nothing."""
+    """The value of an option (``said``) beside the recorded value; ``said`` is None if the option is not given."""
 
     flag: str
     said: object
@@ -112,21 +123,21 @@ class Claim(NamedTuple):
 
 
 def require_same(claims: Iterable[Claim], kind: str) -> None:
-    """Refuse options that are not those of what goes on.
+    """Refuse to resume a run or an evaluation with options that differ from the recorded values.
 
     Args:
-        kind: what goes on, as its user knows it: a run or an evaluation.
+        kind: what is resumed, for the error message: "run" or "evaluation".
 
     Raises:
-        ResumeError: names the option.
+        ResumeError: an option differs from its recorded value; the message names the option.
     """
     for flag, said, recorded in claims:
         if said is None or said == recorded:
             continue
         option = flag if isinstance(said, bool) else f"{flag} {_show_value(said)}"
 
-        is_without = recorded in (None, ()) or isinstance(recorded, bool)
-        has = "was begun without" if is_without else f"has {_show_value(recorded)}"
+        was_not_given = recorded in (None, ()) or isinstance(recorded, bool)
+        has = "was begun without" if was_not_given else f"has {_show_value(recorded)}"
         raise ResumeError(f"{option} contradicts the {kind}, which {has}: leave {flag} out")
 
 
@@ -134,35 +145,55 @@ def _show_value(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _claim_path(said: str | None, recorded: str, cwd: Path) -> str | None:
-    """Return a path as it was given, or as it is recorded where the same one is meant."""
-    return recorded if said and str(cwd / said) == recorded else said
+def _normalise_path(said: str | None, recorded: str, cwd: Path) -> str | None:
+    """Return ``recorded`` if ``said`` is the same path relative to ``cwd``, else ``said``."""
+    is_same_path = said and str(cwd / said) == recorded
+    return recorded if is_same_path else said
 
 
 def _list_claims(options: RunOptions, recorded: Settings, cwd: Path) -> list[Claim]:
-    """Return what options say of what a run cannot change."""
-    selection = options.selection
-    kept = options.kept
-    ablations = options.ablations
-    curriculum = _claim_path(selection.curriculum, recorded.curriculum, cwd)
-    workspace = _claim_path(kept.workspace, recorded.workspace, cwd)
+    """Return a claim for each option whose setting cannot change when a run is resumed.
+
+    Flags that are not given are False; False becomes None, because a flag that is not given claims nothing.
+    """
+    return [
+        *_list_selection_claims(options.selection, recorded, cwd),
+        *_list_kept_claims(options.kept, recorded, cwd),
+        *_list_ablation_claims(options.ablations, recorded),
+        Claim("--engine", options.solver.engine, recorded.engine),
+        Claim("--unsafe-no-sandbox", options.solver.unsafe_no_sandbox or None, recorded.unsafe_no_sandbox),
+    ]
+
+
+def _list_selection_claims(selection: SelectionOptions, recorded: Settings, cwd: Path) -> list[Claim]:
+    curriculum = _normalise_path(selection.curriculum, recorded.curriculum, cwd)
     return [
         Claim("--start-category", selection.start_category, recorded.start_category),
         Claim("--only", selection.only or None, recorded.only),
         Claim("--seed", selection.seed, recorded.seed),
         Claim("--upstream-rules", selection.upstream_rules or None, recorded.upstream_rules),
         Claim("--curriculum", curriculum, recorded.curriculum),
+    ]
+
+
+def _list_kept_claims(kept: KeptOptions, recorded: Settings, cwd: Path) -> list[Claim]:
+    workspace = _normalise_path(kept.workspace, recorded.workspace, cwd)
+    return [
         Claim("--keep-agent", kept.keep_agent or None, recorded.keep_agent),
         Claim("--keep-pddl", kept.keep_pddl or None, recorded.keep_pddl),
         Claim("--workspace", workspace, recorded.workspace),
-        Claim("--no-compile" if ablations.compile is False else "--compile", ablations.compile, recorded.compile),
+    ]
+
+
+def _list_ablation_claims(ablations: AblationOptions, recorded: Settings) -> list[Claim]:
+    compile_flag = "--no-compile" if ablations.compile is False else "--compile"
+    return [
+        Claim(compile_flag, ablations.compile, recorded.compile),
         Claim("--no-reuse", ablations.no_reuse or None, not recorded.reuse),
         Claim("--no-regression-check", ablations.no_regression_check or None, not recorded.regression_check),
         Claim("--no-curriculum", ablations.no_curriculum or None, not recorded.carry_over),
         Claim("--bare-prompt", ablations.bare_prompt or None, recorded.bare_prompt),
         Claim("--rename-words", ablations.rename_words, recorded.rename_words),
-        Claim("--engine", options.solver.engine, recorded.engine),
-        Claim("--unsafe-no-sandbox", options.solver.unsafe_no_sandbox or None, recorded.unsafe_no_sandbox),
     ]
 
 
@@ -170,7 +201,7 @@ def _list_claims(options: RunOptions, recorded: Settings, cwd: Path) -> list[Cla
 
 
 class _RoleChoice(NamedTuple):
-    """What a user says of a role."""
+    """The model and the effort that a user chooses for a role on the command line; None if not given."""
 
     role: str
     model: str | None
@@ -178,21 +209,22 @@ class _RoleChoice(NamedTuple):
 
     @property
     def flag(self) -> str:
-        """The flag that names its model."""
+        """The flag that names the model of the role."""
         return f"--{self.role.replace('_', '-')}-model"
 
     @property
     def model_variable(self) -> str:
-        """The variable that names its model."""
+        """The environment variable that names the model of the role."""
         return f"SPCA_{self.role.upper()}_MODEL"
 
     @property
     def effort_flag(self) -> str:
-        """The flag of its effort."""
+        """The flag that names the effort of the role's model."""
         return f"--{self.role.replace('_', '-')}-effort"
 
 
-def _list_roles(options: ModelOptions) -> tuple[_RoleChoice, ...]:
+def _list_role_choices(options: ModelOptions) -> tuple[_RoleChoice, ...]:
+    """Return what the options choose for each role, in the order of :data:`ROLES`."""
     return (
         _RoleChoice("planner", options.planner_model, options.planner_effort),
         _RoleChoice("planner_small", options.planner_small_model, options.planner_small_effort),
@@ -207,20 +239,22 @@ def resolve_models(
     recorded: ModelSettings | None = None,
     kind: str = "run",
 ) -> ModelSettings:
-    """Return the models of a new run, or of one that goes on: as recorded, but for what options say.
+    """Return the models of a new run, or the recorded models of a resumed run with the changes of the options.
 
-    Where a large planner is chosen, the other roles take its provider's defaults; where the provider has none, or a
-    server of one's own stands for it, the model that was chosen plays them too. Servers may have moved: a flag says so,
-    and for those without a flag the environment (``SPCA_PLANNER_MODEL`` and others count for a new run alone).
+    Roles without a chosen model take the defaults of the large planner's provider; see
+    :func:`spca.runs.default_models.choose_defaults`. Variables that name models, such as ``SPCA_PLANNER_MODEL``, count
+    for new runs only. Addresses of servers may change on resuming: a flag wins over an environment variable, and a
+    variable over the record, except that the recorded address of openai wins over ``OPENAI_BASE_URL``.
 
     Args:
-        kind: what goes on, as its user knows it; an evaluation keeps its models.
+        recorded: models of the run or evaluation to resume; None for a new one.
+        kind: "run", or "evaluation", whose models cannot change.
 
     Raises:
-        ResumeError: a model or an effort is not that of an evaluation.
-        SettingsError: a model or an address cannot be meant; names the flag.
+        ResumeError: a model or an effort differs from that of the evaluation to resume.
+        SettingsError: a model or an address is invalid; the message names the flag.
     """
-    said = _list_roles(options)
+    choices = _list_role_choices(options)
     known = recorded or ModelSettings()
 
     urls = {prefix: environ.get(name) or known.servers[prefix].url for prefix, name in VARIABLES.items()}
@@ -228,15 +262,15 @@ def resolve_models(
     urls["openai"] = openai_url or urls["openai"] or None
 
     if recorded is None:
-        refs = _choose_models(said, urls, environ)
+        refs = _choose_models(choices, urls, environ)
     else:
-        refs = [_resume_model(each, ref, kind) for each, ref in zip(said, known.refs, strict=True)]
+        refs = [_resume_model(choice, ref, kind) for choice, ref in zip(choices, known.refs, strict=True)]
     planner, planner_small, coder = (_make_absolute(ref, cwd) for ref in refs)
 
-    named = {name: server for name, server in known.servers.items() if server.is_named}
-    named |= parse_servers(options.where.servers, environ.get(SERVERS_VARIABLE, ""))
+    user_servers = {name: server for name, server in known.servers.items() if server.is_named}
+    user_servers |= parse_servers(options.where.servers, environ.get(SERVERS_VARIABLE, ""))
     servers = {prefix: Server(url) for prefix, url in urls.items()}
-    servers |= {ref.prefix: named[ref.prefix] for ref in refs if ref.prefix in named}
+    servers |= {ref.prefix: user_servers[ref.prefix] for ref in refs if ref.prefix in user_servers}
 
     model_table = known.model_table
     if options.where.model_table:
@@ -262,65 +296,78 @@ def resolve_models(
 
 
 def _choose_models(
-    said: Iterable[_RoleChoice], urls: Mapping[str, str | None], environ: Mapping[str, str]
+    choices: Sequence[_RoleChoice], urls: Mapping[str, str | None], environ: Mapping[str, str]
 ) -> list[ModelRef]:
-    """Return the models of a new run; roles without one take defaults."""
+    """Return the models of a new run, in the order of ``choices``; roles without a chosen model take defaults."""
     chosen: dict[str, ModelRef] = {}
-    for each in said:
-        text = each.model or environ.get(each.model_variable)
+    for choice in choices:
+        text = choice.model or environ.get(choice.model_variable)
         if text:
-            chosen[each.role] = _add_effort(each, ModelRef.parse(text), environ)
+            chosen[choice.role] = _add_effort(choice, ModelRef.parse(text), environ)
 
     defaults = choose_defaults(chosen.get("planner"), urls, environ)
-    for each, default in zip(said, defaults, strict=True):
-        if each.role not in chosen:
-            chosen[each.role] = _add_effort(each, default, environ)
-    return [chosen[each.role] for each in said]
+    for choice, default in zip(choices, defaults, strict=True):
+        if choice.role not in chosen:
+            chosen[choice.role] = _add_effort(choice, default, environ)
+    return [chosen[choice.role] for choice in choices]
 
 
-def _add_effort(said: _RoleChoice, ref: ModelRef, environ: Mapping[str, str]) -> ModelRef:
-    """Return the model of a role with the effort of its flag, else of its variable.
+def _add_effort(choice: _RoleChoice, ref: ModelRef, environ: Mapping[str, str]) -> ModelRef:
+    """Return the model of a role with the effort of the flag, else of the environment variable.
 
-    A flag goes before what a variable says. A variable says nothing of a model without efforts that is not its own.
+    An effort from a flag (``--planner-effort`` or ``--planner-model MODEL@EFFORT``) wins over the variable's effort.
+    The variable's effort is ignored for a model that runs in this process, unless a variable names that model.
 
     Raises:
         SettingsError: see :meth:`ModelRef.set_effort`.
     """
-    is_given = bool(said.model)
-    is_set = not is_given and bool(environ.get(said.model_variable))
-    if said.effort:
-        base = ref if is_given else ref.drop_effort()
-        return base.set_effort(said.effort, said.effort_flag)
+    model_from_flag = bool(choice.model)
+    model_from_variable = not model_from_flag and bool(environ.get(choice.model_variable))
+    if choice.effort:
+        base = ref if model_from_flag else ref.drop_effort()
+        return base.set_effort(choice.effort, choice.effort_flag)
 
-    variable = f"SPCA_{said.role.upper()}_EFFORT"
-    word = environ.get(variable)
-    is_settled = bool(is_given and ref.effort) or (ref.runs_in_process and not is_set)
-    if not word or is_settled:
+    variable = f"SPCA_{choice.role.upper()}_EFFORT"
+    effort = environ.get(variable)
+    flag_sets_effort = model_from_flag and bool(ref.effort)
+    has_no_efforts = ref.runs_in_process and not model_from_variable
+    if not effort or flag_sets_effort or has_no_efforts:
         return ref
-    base = ref if is_given or is_set else ref.drop_effort()
-    return base.set_effort(word, variable)
+    is_default_model = not model_from_flag and not model_from_variable
+    base = ref.drop_effort() if is_default_model else ref
+    return base.set_effort(effort, variable)
 
 
-def _resume_model(said: _RoleChoice, known: ModelRef, kind: str) -> ModelRef:
-    """Return the model with which a role goes on."""
-    ref = ModelRef.parse(said.model) if said.model else known
-    if said.effort:
-        base = ref if said.model else ref.drop_effort()
-        ref = base.set_effort(said.effort, said.effort_flag)
+def _resume_model(choice: _RoleChoice, known: ModelRef, kind: str) -> ModelRef:
+    """Return the model of a role in a resumed run or evaluation.
+
+    Args:
+        known: the recorded model of the role.
+        kind: "run", or "evaluation", whose models cannot change.
+
+    Raises:
+        ResumeError: the model or the effort of an evaluation would change.
+    """
+    ref = ModelRef.parse(choice.model) if choice.model else known
+    if choice.effort:
+        base = ref if choice.model else ref.drop_effort()
+        ref = base.set_effort(choice.effort, choice.effort_flag)
 
     if ref != known and kind != "run":
-        flag = said.effort_flag if said.effort else said.flag
-        value = said.effort or ref
+        flag = choice.effort_flag if choice.effort else choice.flag
+        value = choice.effort or ref
         raise ResumeError(f"{flag} {value} contradicts the {kind}, which has {known}: leave {flag} out")
     return ref
 
 
 def _make_absolute(ref: ModelRef, cwd: Path) -> ModelRef:
-    """Return a model with its path made absolute if it is a file or folder: a run may go on from elsewhere.
+    """Return a model whose name is a path with the absolute path, because a run may be resumed in another folder.
 
-    A path leads from the current folder, and to an example that ships from anywhere.
+    A relative path starts at ``cwd``. If a recorded run (``replay/``) is missing there, but ships with the program, the
+    shipped run is taken.
     """
-    if ref.prefix not in _FILES or not ref.name or str(ref) == _AT_EDITOR:
+    is_path = ref.prefix in _PATH_PREFIXES and bool(ref.name) and str(ref) != _EDITOR_MODEL
+    if not is_path:
         return ref
     here = cwd / ref.name
     shipped = applications() / ref.name
@@ -329,33 +376,34 @@ def _make_absolute(ref: ModelRef, cwd: Path) -> ModelRef:
 
 
 def _check_models(models: ModelSettings) -> None:
-    """Refuse models and addresses that cannot be meant.
+    """Raise an error on invalid models or addresses.
 
     Raises:
-        SettingsError: names the flag.
+        SettingsError: a model or an address is invalid; the message names the flag.
     """
-    for role, part, ref in zip(ROLES, ("planner", "planner", "coder"), models.refs, strict=True):
-        said = f"--{role.replace('_', '-')}-model {ref}"
+    for role, embedded_name, ref in zip(ROLES, ("planner", "planner", "coder"), models.refs, strict=True):
+        option = f"--{role.replace('_', '-')}-model {ref}"
         _, at, word = ref.name.rpartition("@")
-        if at and word in EFFORTS and ref.runs_in_process and not Path(ref.name).exists():
-            raise SettingsError(f"{said}: {ref.prefix}/... reasons as it does: leave @{word} out")
-        if ref.is_embedded and ref.name.rpartition("/")[2] != part:
-            raise SettingsError(f"{said}: the embedded model for this is {ref.prefix}/{part}")
+        names_effort = bool(at) and word in EFFORTS
+        if names_effort and ref.runs_in_process and not Path(ref.name).exists():
+            raise SettingsError(f"{option}: {ref.prefix}/... reasons as it does: leave @{word} out")
+        if ref.is_embedded and ref.name.rpartition("/")[2] != embedded_name:
+            raise SettingsError(f"{option}: the embedded model for this is {ref.prefix}/{embedded_name}")
         is_own = ref.prefix in VARIABLES and is_providers_own(ref.prefix, models.servers[ref.prefix].url)
         if at and not ref.effort and is_own:
-            raise SettingsError(f"{said}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
+            raise SettingsError(f"{option}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
     for prefix, variable in VARIABLES.items():
-        said = "--base-url (OPENAI_BASE_URL)" if prefix == "openai" else variable
+        option = "--base-url (OPENAI_BASE_URL)" if prefix == "openai" else variable
         url = models.servers[prefix].url
-        if url is not None and (fault := find_address_fault(said, url, is_host=prefix == "ollama")):
+        if url is not None and (fault := find_address_fault(option, url, is_host=prefix == "ollama")):
             raise SettingsError(fault)
 
 
 def _check_settings(settings: Settings) -> None:
-    """Refuse settings that exclude one another.
+    """Raise an error on settings that exclude one another or that this machine does not permit.
 
     Raises:
-        SettingsError: names the flags.
+        SettingsError: settings are invalid; the message names the flags.
     """
     models = settings.models
     if settings.start_category and settings.only:

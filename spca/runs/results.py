@@ -1,4 +1,4 @@
-"""How attempts, rounds and levels ended: the values that the loop hands to those who record it."""
+"""Results of attempts, rounds and levels, which the loop returns to be recorded."""
 
 from __future__ import annotations
 
@@ -27,29 +27,33 @@ from spca.writers.stored import WriterFailure
 
 
 class Culprit(StrEnum):
-    """Who failed in a round that did not solve its level."""
+    """The part that failed in a round that did not solve its level."""
 
     WRITER = "writer"
-    """The stored problem writers of round 0 had no plan that solves it."""
+    """The stored problem writers of round 0 gave no plan that solves the level."""
     PLANNER = "planner"
     """The planner gave no valid plan."""
     PLAN = "plan"
-    """The plan was carried out and the mission is not complete, or the coder sent it back."""
+    """The plan was executed to its end and the mission is not complete, or the coder sent the plan back."""
     CODE = "code"
     """No usable code was written, or the code raised, got stuck or ended the episode."""
     WORLD = "world"
     """The simulator refused to go on."""
 
 
-_ROLES: Final = {"planner": Culprit.PLANNER, "coder": Culprit.CODE}
+_CULPRIT_OF_ROLE: Final = {"planner": Culprit.PLANNER, "coder": Culprit.CODE}
 
 
 @dataclass(frozen=True, slots=True)
 class LevelContext:
-    """What stays the same while a level is played: its world, what the planner gets of it, library and PDDL before.
+    """The values that stay the same in all rounds of a level.
 
-    From round 1 on ``tried`` are the attempts at plans of stored writers, and ``writers`` is what a planner is told of
-    those.
+    Attributes:
+        info: what the planner is told about the level.
+        known: the library (agent source) before the level.
+        trusted: PDDL that solved an earlier level of the category, if any.
+        tried: the attempts of round 0, from round 1 on.
+        writers: description of the problem writers for the planner, from round 1 on.
     """
 
     world: World
@@ -60,15 +64,19 @@ class LevelContext:
     writers: Mapping[str, Any] | None = None
 
     def find_earlier_attempt(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
-        """Return the attempt at the same steps from the same state in round 0, if any."""
+        """Return the attempts of round 0 with the same steps from the same state: at most one."""
         return [each for each in self.tried if each.plan.steps == plan.steps and each.start == start]
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One execution of a plan: which round and try, from which state, with which code, and how it ended.
+    """One execution of a plan.
 
-    Round 0 is that of stored writers, the others are those of a planner.
+    Attributes:
+        round: number of the round: 0 for plans of stored problem writers, from 1 on for plans of the planner.
+        number: number of the attempt in its round, from 1.
+        start: state in which the attempt began.
+        agent: source of the code that was executed.
     """
 
     round: int
@@ -80,23 +88,27 @@ class Attempt:
 
     @property
     def reason(self) -> str:
-        """How it ended, in words."""
+        """Status and message of the outcome."""
         return f"{self.outcome.status.value}: {self.outcome.message}"
 
     @property
     def report(self) -> str:
-        """What a coder is told of it."""
+        """Description of the failure for the coder."""
         return failure_report(self.plan, self.outcome, library.method_at(self.agent.text))
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One sense-plan-code-act round: its plan (None when none could be had), its attempts, and why it ended.
+    """One sense-plan-code-act round.
 
-    ``reason`` is that of the last attempt, or why there was none;
-    ``objection`` what the coder had against the plan then; ``snapshot`` is what was planned for, None where nothing was
-    sensed; ``missed`` are the stored writers that did not help, in round 0. ``failure``: no plan or no code was
-    obtained in the end; ``is_broken``: the world could not go on.
+    Attributes:
+        plan: the last plan of the round; None if no plan was obtained.
+        reason: why the round ended, in words; "" if the last attempt tells why.
+        objection: why the coder sent the plan back; "" if the coder did not.
+        snapshot: the planner's input; None if the world was not sensed.
+        missed: in round 0, the failures of stored problem writers.
+        failure: set if the round ended because no plan or no code was obtained.
+        is_broken: whether the round ended because the world could not go on.
     """
 
     plan: Plan | None
@@ -110,7 +122,7 @@ class Round:
 
     @property
     def culprit(self) -> Culprit | None:
-        """Who failed; None where the level was solved, or nothing was tried."""
+        """The part that failed; None if the level was solved, or if no plan was made and nothing failed."""
         if self.solved:
             return None
         if self.is_broken:
@@ -121,46 +133,57 @@ class Round:
             return Culprit.PLANNER
         if self.plan is None:
             return None
-        is_carried_out = self.outcome is not None and self.outcome.status is Status.GOAL_NOT_REACHED
-        is_of_the_plan = self.objection or (is_carried_out and self.failure is None)
-        return Culprit.PLAN if is_of_the_plan else Culprit.CODE
+        plan_failed = self._was_executed_to_end and self.failure is None
+        return Culprit.PLAN if self.objection or plan_failed else Culprit.CODE
+
+    @property
+    def _was_executed_to_end(self) -> bool:
+        """Whether the last attempt executed its whole plan without completing the mission."""
+        return self.outcome is not None and self.outcome.status is Status.GOAL_NOT_REACHED
 
     @property
     def ending(self) -> str:
-        """Why it ended, in words."""
+        """Why the round ended, in words."""
         if self.objection:
             return f"the coder sent the plan back: {self.objection}"
-        return self.reason or (self.attempts[-1].reason if self.attempts else "")
+        if self.reason or not self.attempts:
+            return self.reason
+        return self.attempts[-1].reason
 
     @property
     def solved(self) -> bool:
         return bool(self.outcome and self.outcome.solved)
 
     def choose_kept_library(self, agent: AgentSource) -> AgentSource:
-        """Return the library to go on with: the code of a plan that was carried out is worth keeping."""
-        carried_out = self.outcome and self.outcome.status is Status.GOAL_NOT_REACHED
-        return self.attempts[-1].agent if carried_out else agent
+        """Return the library for the next round: the last attempt's code, or ``agent``.
+
+        The code of the last attempt is kept if it executed its whole plan, because then the plan is at fault.
+        """
+        return self.attempts[-1].agent if self._was_executed_to_end else agent
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the last attempt ended; None when nothing was executed."""
+        """Outcome of the last attempt; None if no attempt was made."""
         return self.attempts[-1].outcome if self.attempts else None
 
     def make_failed_plan(self) -> FailedPlan:
-        """Return the planner's feedback on the plan of this round, which did not solve the level."""
-        never = "sent_back" if self.objection else Status.MISSING_METHOD.value
-        status = self.outcome.status.value if self.outcome else never
+        """Return the feedback for the planner on the plan of this round, which did not solve the level."""
+        status_without_attempt = "sent_back" if self.objection else Status.MISSING_METHOD.value
+        status = self.outcome.status.value if self.outcome else status_without_attempt
         return FailedPlan(self.plan.text if self.plan else "", status, self.ending)
 
 
 @dataclass(frozen=True, slots=True)
 class LevelResult:
-    """How a level ended.
+    """The result of a level.
 
-    ``agent`` is the library to go on with: patched when solved, else as it was before the level. ``plan`` is the last
-    plan, None if there never was one. ``rounds`` are all of them, from round 0 on, () where the level was not begun.
-    ``unusable`` are the models that gave no usable answer, by role
-    (:meth:`spca.llm.answer_tally.AnswerTally.barren_roles`).
+    Attributes:
+        reason: why the level ended, in words.
+        agent: the library for the next level: with new code if the level was solved, else as before the level.
+        plan: the last plan; None if no round made a plan.
+        attempts: the attempts of all rounds, in order.
+        rounds: all rounds, from round 0 on; () if the world could not be built.
+        unusable: role -> the model without a usable answer (:meth:`spca.llm.answer_tally.AnswerTally.barren_roles`).
     """
 
     solved: bool
@@ -175,47 +198,59 @@ class LevelResult:
     def from_rounds(
         cls, rounds: Sequence[Round], known: AgentSource, unusable: Mapping[str, Mapping[str, Any]] | None = None
     ) -> LevelResult:
-        """A level that ended with the last of ``rounds``; ``known`` is the library before it."""
+        """Return the result of a level that ended with the last of ``rounds``.
+
+        Args:
+            known: the library before the level.
+            unusable: see :class:`LevelResult`.
+        """
         last = rounds[-1]
-        attempts = tuple(dict.fromkeys(attempt for this in rounds for attempt in this.attempts))
-        plan = next((this.plan for this in reversed(rounds) if this.plan), None)
+        # Each attempt once, although a later round may contain an attempt of round 0.
+        attempts = tuple(dict.fromkeys(attempt for played in rounds for attempt in played.attempts))
+        plan = next((played.plan for played in reversed(rounds) if played.plan), None)
         agent = attempts[-1].agent if last.solved else known
-        reason = _reason(last, unusable or {})
-        return cls(last.solved, reason, agent, plan, attempts, tuple(rounds), unusable or {})
+        unusable = unusable or {}
+        reason = _describe_ending(last, unusable)
+        return cls(last.solved, reason, agent, plan, attempts, tuple(rounds), unusable)
 
     @property
     def culprits(self) -> tuple[Culprit, ...]:
-        """Who failed in each round of a level that was not solved, in order; the last one decided."""
+        """The culprit of each failed round, in order; () if the level was solved. The last culprit decided."""
         if self.solved:
             return ()
         if not self.rounds:
             return (Culprit.WORLD,)
-        named = [this.culprit for this in self.rounds]
-        if len(self.unusable) == 1 and named[-1] is Culprit.WRITER:  # the level ended there for want of answers
-            named.append(_ROLES[next(iter(self.unusable))])
-        return tuple(culprit for culprit in named if culprit)
+        culprits = [played.culprit for played in self.rounds]
+        ended_without_answers = len(self.unusable) == 1 and culprits[-1] is Culprit.WRITER
+        if ended_without_answers:  # in round 0, so that no later round names the role
+            [role] = self.unusable
+            culprits.append(_CULPRIT_OF_ROLE[role])
+        return tuple(culprit for culprit in culprits if culprit)
 
     @property
     def steps_total(self) -> int:
-        """Primitives executed in all attempts, discarded ones included."""
+        """Number of primitives executed in all attempts, failed attempts included."""
         return sum(attempt.outcome.steps for attempt in self.attempts)
 
     @property
     def failed_attempts(self) -> tuple[Status, ...]:
-        """How the attempts that did not solve the level ended, in order."""
+        """Statuses of the attempts that did not solve the level, in order."""
         return tuple(attempt.outcome.status for attempt in self.attempts if not attempt.outcome.solved)
 
     @property
     def primitives(self) -> tuple[int, ...]:
-        """The episode that counts: the last attempt after the state it began in."""
+        """Primitives of the last episode, from the reset of the world to the end of the last attempt."""
         if not self.attempts:
             return ()
         last = self.attempts[-1]
         return last.start.primitives + last.outcome.primitives
 
 
-def _reason(last: Round, unusable: Mapping[str, Mapping[str, Any]]) -> str:
-    """Why a level ended in words; where a role gave no usable answer, with its calls of all rounds."""
+def _describe_ending(last: Round, unusable: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return why a level ended with the ``last`` round, in words.
+
+    If the failed role gave no usable answer in the level, the calls of all rounds are counted.
+    """
     failure = last.failure
     role = "planner" if isinstance(failure, PlanFailure) else "coder"
     if failure is None or role not in unusable:
@@ -225,7 +260,13 @@ def _reason(last: Round, unusable: Mapping[str, Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DraftDecision:
-    """What became of the writer that came with a level's plan: its label if it was accepted, else why it was not."""
+    """The decision on a draft, which is a problem writer that came with the plan of a level.
+
+    Attributes:
+        name: name of the draft.
+        label: label of the new stored writer; "" if the draft was rejected.
+        reason: why the draft was rejected; "" if the draft was accepted.
+    """
 
     name: str
     label: str

@@ -1,4 +1,4 @@
-"""A run: the loop over its levels, from the first that is not finished to the last."""
+"""A run: plays its levels in order, beginning with the first unfinished level."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from spca.writers.library import WriterLibrary
 
 
 class Run:
-    """A run folder that is being filled.
+    """Plays levels and records the results in a run folder.
 
     Args:
-        prepared: its settings, folder, models and sandbox.
-        phases: the user's files of the top level.
-        display: told of all that happens.
-        make_world: builds worlds in place of the one of ``phases``.
+        prepared: settings, folder, models and sandbox of the run.
+        phases: the loop's phases, from the user's files at the top level.
+        display: shows progress and results.
+        make_world: builds worlds; by default, ``phases.make_world`` does.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class Run:
         self.recorder = Recorder(prepared.folder, self._desk.ledger)
 
     def learn(self) -> None:
-        """Go through the levels not yet finished; each is final once it is recorded.
+        """Play the unfinished levels in order. A level is final once its result is recorded.
 
         Raises:
             UnusableModelError: a model has given no usable answer in several levels in a row.
-            UserError, BudgetReached: a model cannot be asked any more; the run can go on later.
+            UserError, BudgetReached: a model cannot be asked any more; the run can be resumed later.
         """
         recorder = self.recorder
         tasks = self._prepared.tasks
@@ -93,16 +93,16 @@ class Run:
                 self._display.table(summary, seconds, str(self._prepared.folder.path))
 
     def find_unusable_model(self) -> UnusableModelError | None:
-        """Return the error that pauses the run once a model has given no usable answer in several levels in a row."""
+        """Return an error if a model has given no usable answer in several levels in a row, else None."""
         flags = flags_of_models(*self._settings.models.refs)
         return unusable_model(self.recorder.finished, flags, self._desk.ledger.records)
 
     @contextmanager
     def open(self, watch: Callable[[RunLog], Callable[[], None]] = lambda _log: lambda: None) -> Iterator[None]:
-        """Hold what levels need until the block ends.
+        """Open the log, the solver and the problem writers, and make the loop; close all of them after the block.
 
         Args:
-            watch: told of the log; returns how to undo that.
+            watch: called with the log, for example to watch signals; returns a function that undoes this.
         """
         folder = self._prepared.folder
         recorder = self.recorder
@@ -124,6 +124,7 @@ class Run:
             yield
 
     def _make_loop(self, solver: Solver) -> LevelLoop:
+        """Return the loop of the run, connected to the display."""
         self._display.attend(self._desk)
         settings = self._settings
         emit = self._display.telling(self._log)
@@ -141,11 +142,15 @@ class Run:
     def play_level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
         """Play a level and record it; return its result and its summary.
 
-        A world that cannot be built fails only the level.
+        If the world of the level cannot be built, the level counts as failed and the run goes on.
+
+        Args:
+            number: number of the level in the run, from 1.
         """
         settings = self._settings
         recorder = self.recorder
-        if recorder.enter(task.category):
+        is_new_category = recorder.enter(task.category)
+        if is_new_category:
             self._workspace.save(recorder.agent, None)
             if not settings.carry_over:
                 self._regression.forget()
@@ -161,9 +166,9 @@ class Run:
         except WorldError as error:
             result = LevelResult(False, str(error), recorder.agent, None, ())
 
-        considered = self._loop.compiled.conclude(info, task.env_id, settings.seed, result)
+        decision = self._loop.compiled.conclude(info, task.env_id, settings.seed, result)
         with self._log.delay_interrupts():
-            summary = recorder.finish(task, settings.seed, result, self._log, self._writers.versions, considered)
+            summary = recorder.finish(task, settings.seed, result, self._log, self._writers.versions, decision)
             self._display.level_ended(summary, result.failed_attempts)
             self._workspace.save(recorder.agent, recorder.trusted)
         self._regression.extend(recorder.load_solved_levels(since=number - 1))
@@ -176,12 +181,12 @@ def play_run(
     """Learn the levels that the settings select; return the exit code.
 
     Args:
-        exit_handler: told how to go on.
-        begun: the run to go on with; None for a new one.
-        greets: whether models and sandbox are told of first.
+        exit_handler: gets the command that resumes the run, to print the command if the run is interrupted.
+        begun: the run to resume; None for a new run.
+        greets: whether to begin with a line on the models and a line on the sandbox.
 
     Raises:
-        UserError: anything that keeps the run from starting; nothing was changed then.
+        UserError: the run cannot start (no file was changed), or cannot go on.
     """
     tasks = select_tasks(settings, begun)
     with prepare_run(settings, tasks, phases.check_ids, begun) as prepared:
@@ -194,10 +199,10 @@ def play_run(
 def make_desk(
     settings: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None = None
 ) -> CallDesk:
-    """Return the desk that all calls of a run pass through.
+    """Return the desk that sends and records all calls of a run.
 
     Args:
-        asked_anew: calls of levels that are played again; see :class:`CallDesk`.
+        asked_anew: role -> calls whose answers are not reused; see :class:`CallDesk`.
 
     Raises:
         UserError: the ledger cannot be read.

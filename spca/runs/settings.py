@@ -1,4 +1,4 @@
-"""What a run is told: one frozen value, passed down."""
+"""The settings of a run, as one frozen value that is passed to all parts of the run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADDRESSES: Final = {
     "google_base_url": "google",
     "ollama_host": "ollama",
 }
-"""What records call the address of a provider -> its prefix."""
+"""Name of a provider's address in records -> prefix of the provider."""
 PLAIN: Final = (
     "model_table",
     "max_cost",
@@ -31,7 +31,7 @@ PLAIN: Final = (
     "preflight",
     "cache",
 )
-"""Settings of models that are recorded as they are."""
+"""Settings of models that are recorded without conversion."""
 ABLATIONS: Final = {
     "--no-compile": ("compile", False),
     "--no-reuse": ("reuse", False),
@@ -39,35 +39,38 @@ ABLATIONS: Final = {
     "--no-curriculum": ("carry_over", False),
     "--bare-prompt": ("bare_prompt", True),
 }
-"""Flag that takes away a part of learning -> its setting and the value that says so."""
+"""Flag that switches off a part of learning -> name of the setting, and its value if the flag is given."""
 MAY_CHANGE_ON_RESUME: Final = frozenset({"runs", "resume", "render", "quiet", "servers", *PLAIN} | ADDRESSES.keys())
+"""Settings that may differ when a run is resumed."""
 ROLES: Final = ("planner", "planner_small", "coder")
+"""The roles of models: large planner, small planner, coder."""
 MODELS: Final = frozenset(f"{role}_model" for role in ROLES)
-"""What a run may go on with others of, where a flag names them; an evaluation may not."""
+"""Settings that flags may change when a run is resumed, but not when an evaluation is resumed."""
 OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "preflight": True}
-"""How a run is watched is not a property of the run: it is not taken over when the run goes on."""
+"""Settings of one session -> default. A resumed run takes the defaults, not the recorded values."""
 
 
-_FIRST: Final = ("curriculum", "workspace", "runs", *(f"{role}_model" for role in ROLES))
-"""Settings that stand first in a record."""
+_LEADING: Final = ("curriculum", "workspace", "runs", *(f"{role}_model" for role in ROLES))
+"""Settings that come first in a record, in this order."""
 _PLANNER: Final = ModelRef("reference", "planner")
 _CODER: Final = ModelRef("reference", "coder")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The models of a run, where they are asked, and what they may spend.
+    """The models of a run, their servers, and the limits on what they may spend.
 
     Attributes:
-        planner: makes fresh plans, replans and repairs.
-        planner_small: adapts PDDL that is trusted already.
-        coder: writes actions.
-        servers: the provider of each prefix of :data:`VARIABLES`, and the servers of the user's own that are asked.
-        model_table: path of the user's table.
-        max_cost, max_calls, max_tokens: caps that the user has given, in USD, requests and tokens.
-        max_output_tokens, timeout: limits of every answer; the second in seconds.
-        preflight: whether the models are looked up before anything is paid.
-        cache: whether answers of other runs are served.
+        planner: model that makes fresh plans, replans and repairs.
+        planner_small: model that adapts trusted PDDL.
+        coder: model that writes actions.
+        servers: prefix -> server, for each prefix of :data:`VARIABLES` and for the user's own servers in use.
+        model_table: path of the user's table of context sizes and prices.
+        max_cost, max_calls, max_tokens: caps of the user in USD, requests and tokens; None for no cap.
+        max_output_tokens: cap on the tokens of each answer.
+        timeout: seconds to wait for an answer.
+        preflight: whether the models are looked up at their providers before any request is paid.
+        cache: whether answers of other runs are reused.
     """
 
     planner: ModelRef = _PLANNER
@@ -85,12 +88,12 @@ class ModelSettings:
 
     @property
     def limits(self) -> Limits:
-        """Limits of every answer."""
+        """Limits on the length and the duration of each answer."""
         return Limits(self.max_output_tokens, None, self.timeout)
 
     @property
     def caps(self) -> Caps:
-        """Those that the user has given."""
+        """The caps that the user has given."""
         return Caps(self.max_cost, self.max_calls, self.max_tokens)
 
     @property
@@ -105,16 +108,16 @@ class ModelSettings:
 
     @property
     def embedded(self) -> tuple[ModelRef, ...]:
-        """Those that are embedded: they read data alone, not what prompts tell."""
+        """The embedded models among the three. They read only the data of a prompt, not its instructions."""
         return tuple(ref for ref in self.refs if ref.is_embedded)
 
     @property
     def uses_reference(self) -> bool:
-        """Whether all of them are the embedded reference model."""
+        """Whether all three models are the embedded reference model."""
         return all(ref.prefix == "reference" for ref in self.refs)
 
     def record(self) -> dict[str, Any]:
-        """Return them as they are recorded, flat; ``servers`` lists those of the user's own."""
+        """Return the settings as one flat dict for ``run.json``; ``servers`` lists the user's own servers."""
         roles = {f"{role}_model": str(ref) for role, ref in zip(ROLES, self.refs, strict=True)}
         addresses = {name: self.servers[prefix].url for name, prefix in ADDRESSES.items()}
         others = {name: getattr(self, name) for name in PLAIN}
@@ -122,10 +125,10 @@ class ModelSettings:
 
     @classmethod
     def from_record(cls, recorded: Mapping[str, Any]) -> Self:
-        """Return the models that :meth:`record` has described.
+        """Return the settings from a dict that :meth:`record` has made.
 
         Raises:
-            SettingsError: a server cannot be meant.
+            SettingsError: a server is invalid.
         """
         refs = [ModelRef.parse(recorded[f"{role}_model"]) for role in ROLES]
         planner, planner_small, coder = refs
@@ -137,14 +140,18 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a run is told; one value passed down, nothing global. Paths are absolute.
+    """All settings of a run.
 
-    Ablations: without ``compile`` no problem writers are asked for, kept or tried; without ``reuse`` no PDDL that
-    solved a level is shown; without ``regression_check`` a rewritten method is kept unchecked; without ``carry_over``
-    each category begins with the initial agent and no writers; with ``bare_prompt`` models are told formats and
-    primitives only. ``rename_words`` is the seed of the words that stand for colours and kinds.
-
-    ``only`` has at most two values, each of which narrows what is learned; see :meth:`Curriculum.select`.
+    Attributes:
+        curriculum, workspace, runs: absolute paths.
+        only: at most two values that select levels; see :meth:`spca.runs.curriculum.Curriculum.select`.
+        compile: whether problem writers are asked for, kept and tried.
+        reuse: whether models are shown PDDL that solved an earlier level.
+        regression_check: whether rewritten methods are checked on levels that were solved before.
+        carry_over: whether a new category continues with the agent and the writers of the previous category.
+        bare_prompt: whether prompts tell only formats and primitives, not how the worlds work.
+        rename_words: seed of the invented words for colours and kinds of objects; None for the true words.
+        resume: the run to resume, as the user named it; None for a new run.
     """
 
     curriculum: str
@@ -171,7 +178,7 @@ class Settings:
 
     @property
     def ablations(self) -> tuple[str, ...]:
-        """What differs from learning in full, as the flags that say so."""
+        """Flags of the parts of learning that are switched off, and of renamed words."""
         flags = [flag for flag, (name, value) in ABLATIONS.items() if getattr(self, name) is value]
         if self.rename_words is not None:
             flags.append(f"--rename-words {self.rename_words}")
@@ -179,40 +186,41 @@ class Settings:
 
     @property
     def renaming(self) -> Renaming:
-        """The words that models and generated code are shown."""
+        """The renaming of words for models and generated code."""
         return Renaming(self.rename_words)
 
     @property
     def wording(self) -> Wording:
-        """How its prompts are worded."""
+        """The wording of prompts."""
         return Wording(self.bare_prompt, self.renaming)
 
     def record(self) -> dict[str, Any]:
-        """Return what ``run.json`` holds of them: flat, the models among the others.
+        """Return all settings as one flat dict for ``run.json``, the settings of models included.
 
-        The values of ``only`` stand under two names, as in the records of all earlier versions.
+        The two values of ``only`` are recorded as ``only`` and ``levels``, as in all earlier versions.
         """
         flat: dict[str, Any] = {}
-        for each in fields(self):
-            if each.name == "models":
+        for setting in fields(self):
+            if setting.name == "models":
                 flat |= self.models.record()
-            elif each.name == "only":
+            elif setting.name == "only":
                 first, second, *_ = (*self.only, None, None)
                 flat |= {"only": first, "levels": second}
             else:
-                flat[each.name] = getattr(self, each.name)
-        return {name: flat[name] for name in dict.fromkeys((*_FIRST, *flat))}
+                flat[setting.name] = getattr(self, setting.name)
+        names = dict.fromkeys((*_LEADING, *flat))
+        return {name: flat[name] for name in names}
 
     @classmethod
     def from_record(cls, recorded: Mapping[str, Any], kind: str = "run") -> Self:
-        """Return the settings that :meth:`record` has described, but for what is of one session only.
+        """Return the settings from a dict that :meth:`record` has made, with defaults for settings of one session.
 
         Args:
-            kind: what has recorded them, as its user knows it.
+            kind: what has recorded the settings, for the error message: "run" or "evaluation".
 
         Raises:
-            ResumeError: they are of another version of the program.
-            SettingsError: a server cannot be meant.
+            ResumeError: another version of the program recorded other settings.
+            SettingsError: a server is invalid.
         """
         if recorded.keys() != cls("", "", "").record().keys():
             raise ResumeError(f"the {kind} was begun by another version of this program: begin a new one")
@@ -225,6 +233,6 @@ class Settings:
         return cls(**values, only=only, models=ModelSettings.from_record(known))
 
     def record_changes(self) -> dict[str, Any]:
-        """Return what ``run.json`` holds of settings that another start may change, if they hold for later starts."""
+        """Return the settings that a resumed run may change and must record for later resumptions."""
         lasting = (MAY_CHANGE_ON_RESUME | MODELS) - OF_THIS_SESSION.keys() - {"runs", "resume"}
         return {name: value for name, value in self.record().items() if name in lasting}

@@ -1,4 +1,4 @@
-"""From options to a run folder that is locked and ready: everything that can be wrong is found here."""
+"""Start of a run: check models, sandbox and environments, then make or open the run folder and lock it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from spca.sandbox.executor import SandboxExecutor
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All that a run needs, made once at its start.
+    """The parts of a run, made once at the start of the run.
 
     Attributes:
-        executor: proven to hold.
-        go_on: the command that goes on with the run.
-        asked_anew: calls of levels that are played again; see :class:`spca.llm.calls.desk.CallDesk`.
+        executor: executor of generated code, whose sandbox was verified.
+        tasks: levels of the run; () for a run that is part of an evaluation.
+        go_on: the command line that resumes the run.
+        asked_anew: role -> calls whose answers are not reused; see :class:`spca.llm.calls.desk.CallDesk`.
     """
 
     settings: Settings
@@ -50,19 +51,19 @@ def prepare_run(
     check_worlds: Callable[[Iterable[str]], None] = lambda _ids: None,
     begun: Begun | None = None,
 ) -> Iterator[Prepared]:
-    """Hold a run, new or resumed, with the locks of it and its workspace, until the block ends.
+    """Prepare a new or resumed run, and hold the locks of run folder and workspace until the block ends.
 
     Args:
-        tasks: the levels; None where an evaluation chooses them one by one.
-        check_worlds: refuses ids of environments that do not exist.
-        begun: the run to go on with; None for a new one.
+        tasks: levels of the run; None if an evaluation chooses the levels one by one.
+        check_worlds: raises an error if an environment id does not exist.
+        begun: the run to resume; None for a new run.
 
     Raises:
-        UserError: anything that keeps the run from starting; nothing was changed then.
+        UserError: the run cannot start. No file was changed.
     """
     with SandboxExecutor(unsafe=settings.unsafe_no_sandbox) as executor:
         executor.begin()
-        Solver(settings.engine)
+        Solver(settings.engine)  # raises an error if the engine is unknown or missing
         check_worlds(task.env_id for task in tasks or ())
         models, caps = require_usable(settings.models)
         sandbox = executor.verify()
@@ -72,15 +73,15 @@ def prepare_run(
             if begun:
                 folder = begun.folder
             else:
-                levels = None if tasks is None else read_text(Path(settings.curriculum))
-                info = run_info(settings, applications(), sandbox, levels)
-                if levels is None:
+                curriculum = None if tasks is None else read_text(Path(settings.curriculum))
+                info = run_info(settings, applications(), sandbox, curriculum)
+                if curriculum is None:
                     info["evaluation"] = True
                 first_agent = agent or AgentSource(read_text(applications() / "agent.py"))
                 folder = RunFolder.create(
                     Path(settings.runs),
                     info,
-                    levels or "[]\n",
+                    curriculum or "[]\n",
                     first_agent,
                     trusted,
                     settings.wording.describe_templates(),

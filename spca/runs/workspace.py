@@ -1,4 +1,4 @@
-"""The workspace: the growing agent and its PDDL, in files that a user can open, edit and carry to the next run."""
+"""The workspace: files of the growing agent and its PDDL, which a user can edit and a later run can continue from."""
 
 from __future__ import annotations
 
@@ -19,46 +19,49 @@ from spca.runs.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """``agent.py`` (source of truth), ``agent_tmp.py`` (working copy), ``domain.pddl``, ``problem.pddl``.
+    """The folder of ``agent.py`` (source of truth), ``agent_tmp.py`` (working copy) and the two PDDL files.
 
-    ``path`` need not exist before something is saved.
+    ``path`` need not exist before the first file is saved.
     """
 
     path: Path
 
     @contextmanager
     def hold(self, settings: Settings, *, is_new: bool) -> Iterator[tuple[AgentSource | None, TrustedPDDL | None]]:
-        """Keep the workspace to this process until the block ends; yield what a new run continues from.
+        """Lock the workspace until the block ends; yield the agent and the PDDL that a new run continues from.
 
         Args:
-            settings: of the run.
-            is_new: a run that goes on has its own files.
+            settings: settings of the run.
+            is_new: whether the run is new. For a resumed run, which has its own files, (None, None) is yielded.
 
         Raises:
-            SettingsError: as :meth:`load_kept`, or no run can be written; nothing was changed then.
-            WorkspaceBusyError: another process holds it.
+            SettingsError: see :meth:`load_kept`; or the folder of runs cannot be written to. No file was changed.
+            WorkspaceBusyError: another process holds the lock.
         """
         if is_new:
-            self.load_kept(settings)
+            self.load_kept(settings)  # raises errors before any folder is made
         check_folder(Path(settings.runs))
         make_folder(self.path)
         with lock_folder(self.path, "workspace"):
             remove_torn_files(self.path, ".*.tmp")
-            yield self.load_kept(settings) if is_new else (None, None)  # once more: nobody else can write it now
+            # Read again, because another process may have written the files before the lock was taken.
+            yield self.load_kept(settings) if is_new else (None, None)
 
     def load_kept(self, settings: Settings) -> tuple[AgentSource | None, TrustedPDDL | None]:
-        """Return the agent and the PDDL that a new run is to continue from.
+        """Return the agent and the PDDL that a new run continues from; None for a part that the user does not keep.
 
         Raises:
-            SettingsError: as :meth:`agent` and :meth:`load_trusted_pddl`.
+            SettingsError: see :meth:`agent` and :meth:`load_trusted_pddl`.
         """
-        return self.agent() if settings.keep_agent else None, self.load_trusted_pddl() if settings.keep_pddl else None
+        agent = self.agent() if settings.keep_agent else None
+        trusted = self.load_trusted_pddl() if settings.keep_pddl else None
+        return agent, trusted
 
     def agent(self) -> AgentSource:
-        """The agent to continue from (``--keep-agent``).
+        """Return the agent to continue from (``--keep-agent``).
 
         Raises:
-            SettingsError: it is missing, it is not the source of an agent, or the policy refuses to run it.
+            SettingsError: the file is missing or is not the source of an agent, or the policy forbids the code.
         """
         agent = AgentSource(escape_code(self._read_kept_file("agent.py", "--keep-agent")))
         try:
@@ -69,22 +72,23 @@ class Workspace:
         return agent
 
     def load_trusted_pddl(self) -> TrustedPDDL:
-        """The PDDL to continue from (``--keep-pddl``).
+        """Return the PDDL to continue from (``--keep-pddl``).
 
         Raises:
-            SettingsError: it is missing, or not PDDL.
+            SettingsError: a file is missing, or is not PDDL.
         """
-        kept = TrustedPDDL(
-            self._read_kept_file("domain.pddl", "--keep-pddl"), self._read_kept_file("problem.pddl", "--keep-pddl")
-        )
-        for name, text in (("domain.pddl", kept.domain), ("problem.pddl", kept.problem)):
-            fault = shape_fault(text) or ("" if "(define" in text.lower() else "it holds no (define ...)")
+        domain = self._read_kept_file("domain.pddl", "--keep-pddl")
+        problem = self._read_kept_file("problem.pddl", "--keep-pddl")
+        for name, text in (("domain.pddl", domain), ("problem.pddl", problem)):
+            fault = shape_fault(text)
+            if not fault and "(define" not in text.lower():
+                fault = "it holds no (define ...)"
             if fault:
                 raise SettingsError(f"--keep-pddl: {self.path / name}: {fault}")
-        return kept
+        return TrustedPDDL(domain, problem)
 
     def save(self, agent: AgentSource, pddl: TrustedPDDL | None) -> None:
-        """Bring all files up to date; without trusted PDDL there are no PDDL files."""
+        """Write all files; if ``pddl`` is None, remove the PDDL files."""
         self._update("agent.py", agent.text)
         self.save_working_copy(agent)
         if pddl is not None:
@@ -98,9 +102,9 @@ class Workspace:
         self._update("agent_tmp.py", agent.text)
 
     def _update(self, name: str, text: str) -> None:
-        """Replace a file that does not hold ``text`` yet."""
+        """Write ``text`` to a file, unless the file holds ``text`` already."""
         path = self.path / name
-        with suppress(OSError):  # what cannot be read is written anew
+        with suppress(OSError):  # a file that cannot be read is replaced
             if path.is_file() and path.read_bytes() == text.encode():
                 return
         write_atomic(path, text)

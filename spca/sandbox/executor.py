@@ -38,7 +38,7 @@ def _compile_agent(agent: AgentSource) -> CodeType:
 
 @lru_cache(maxsize=1)
 def _make_process_executor(pid: int) -> SandboxExecutor:  # noqa: ARG001 - the cache's key
-    """Return a new executor; a forked process has another ``pid`` and so gets an executor of its own."""
+    """Create the executor of process ``pid``, once; a forked process has another pid and so gets a new executor."""
     executor = SandboxExecutor()
     atexit.register(executor.close)
     return executor

@@ -137,7 +137,8 @@ def _check_own_snapshot(text: str, answered: str) -> str:
 def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) -> str:
     """Return how a writer fails to rename colours; "" if the writer is correct.
 
-    The renamings come in pairs, with and without the colour of goals; the writer has to follow one of each pair.
+    Each two consecutive renamings are equal except that only the first keeps the colour of goals. The writer has to
+    follow one renaming of each pair.
     """
     for variants in zip(renamed[::2], renamed[1::2], strict=True):
         faults = [_check_renaming(text, renaming, written) for renaming, written in variants]

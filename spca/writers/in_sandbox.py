@@ -146,8 +146,10 @@ def _get_message(error: BaseException) -> str:
 
 
 def _describe_line(trace: TracebackType | None) -> str:
+    """Return the line of the writer's source that raised, as " (line 7)"; "" if no line is known."""
     line = 0  # of the innermost frame in the writer's source
     while trace is not None:
-        line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == FILENAME else line
+        if trace.tb_frame.f_code.co_filename == FILENAME:
+            line = trace.tb_lineno
         trace = trace.tb_next
     return f" (line {line})" if line else ""

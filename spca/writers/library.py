@@ -85,7 +85,7 @@ class WriterLibrary:
         for writer in stored:
             known = newest.get(writer.writer.name)
             if known is None or known.version <= writer.version:
-                newest.pop(writer.writer.name, None)
+                newest.pop(writer.writer.name, None)  # so that the newer version comes last
                 newest[writer.writer.name] = writer
         self.stored = tuple(newest.values())
         self._replaced = ()

@@ -104,8 +104,9 @@ def _template(mission: str) -> str:
 
 
 def _has_solved(writer: StoredWriter, category: str) -> bool:
-    solved_since = category in writer.tallies and writer.tallies[category].solved > 0
-    return solved_since or any(case.state["level"]["category"] == category for case in writer.cases)
+    """Return whether any version of a writer has solved a level of the category."""
+    is_counted = category in writer.tallies and writer.tallies[category].solved > 0
+    return is_counted or any(case.state["level"]["category"] == category for case in writer.cases)
 
 
 def _strikes(writer: StoredWriter, category: str) -> Tally:

@@ -25,7 +25,7 @@ _BOX = symbol("box red")
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """A permutation of words, applied to words between non-letters: ``key_red_2``, "the red key", "Go To Red Ball".
+    """A permutation of words, applied to whole words, also in names: ``key_red_2``, "the red key", "Go To Red Ball".
 
     Args:
         words: the new word by the old word, in lower case; other words are kept.
@@ -70,7 +70,11 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
     used = _second_words(_names(state))
     text = " ".join(_texts(state)).lower()
     # Some worlds replace the words for colours by invented words; the permutations then use invented words too.
-    invented = {word for word in re.findall("[a-z]+", text) if word != find_meaning(word) in COLOURS}
+    invented: set[str] = set()
+    for word in re.findall("[a-z]+", text):
+        meaning = find_meaning(word)
+        if meaning != word and meaning in COLOURS:
+            invented.add(word)
     others: Iterable[str] = ()
     if invented:
         others = map(Renaming(0).text, COLOURS)
@@ -79,14 +83,15 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
 
     palette = sorted(used.union(invented, others))
     present = [colour for colour in palette if re.search(rf"(?<![a-z]){re.escape(colour)}(?![a-z])", text)]
-    choices = [image for image in combinations(palette, len(present)) if list(image) != present]
-    if len(present) == len(palette):
-        choices += [(*present[n:], *present[:n]) for n in range(1, len(present))]
+    # An image holds the new colour of each colour in `present`, in the same order.
+    images = [image for image in combinations(palette, len(present)) if list(image) != present]
+    if len(present) == len(palette):  # no combination keeps the order, so the colours rotate
+        images += [(*present[n:], *present[:n]) for n in range(1, len(present))]
 
     chosen: list[dict[str, str]] = []
-    while choices and len(chosen) < 2:
-        best = min(choices, key=lambda image: _count_same(present, image, chosen))
-        choices.remove(best)
+    while images and len(chosen) < 2:
+        best = min(images, key=lambda image: _count_same(present, image, chosen))
+        images.remove(best)
         renamed = dict(zip(present, best, strict=True))
         chosen.append(renamed | _map_rest(palette, present, best))
     return tuple(chosen)
@@ -114,14 +119,18 @@ def likeness(*texts: str) -> tuple[str, ...]:
 
 def _count_same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
     """Count the colours that are unchanged, or become the same colour as in a permutation already chosen."""
-    pairs = zip(present, image, strict=True)
-    return sum(new in (old, *(before[old] for before in chosen)) for old, new in pairs)
+    count = 0
+    for old, new in zip(present, image, strict=True):
+        used = (old, *(before[old] for before in chosen))
+        count += new in used
+    return count
 
 
 def _map_rest(palette: list[str], present: Iterable[str], image: Iterable[str]) -> dict[str, str]:
     """Map the colours that are not present to the colours that are not in the image, both in palette order."""
-    free = (colour for colour in palette if colour not in set(image))
-    return dict(zip((colour for colour in palette if colour not in set(present)), free, strict=True))
+    absent = [colour for colour in palette if colour not in set(present)]
+    free = [colour for colour in palette if colour not in set(image)]
+    return dict(zip(absent, free, strict=True))
 
 
 def _names(state: Mapping[str, Any]) -> list[str]:
@@ -143,11 +152,14 @@ def _texts(value: Any) -> Iterable[str]:
 
 
 def _map_texts(value: Any, rename: Callable[[str], str]) -> Any:
+    """Return a nested value with every string renamed, including the keys of mappings; tuples become lists."""
     if isinstance(value, str):
         return rename(value)
     if isinstance(value, Mapping):
         return {rename(key): _map_texts(inner, rename) for key, inner in value.items()}
-    return [_map_texts(inner, rename) for inner in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_map_texts(inner, rename) for inner in value]
+    return value
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -157,6 +169,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _pattern(words: frozenset[str], keep_goals: bool) -> re.Pattern[str]:
+    """Return a pattern whose group ``word`` is a word to rename; a kept goal matches without the group."""
     word = _any_of(words)
     goals = rf"goal[ _]{word}|{word}[ _]goal|" if keep_goals else ""
     return re.compile(rf"(?<![A-Za-z])(?:{goals}(?P<word>{word}))(?![A-Za-z])", re.IGNORECASE)

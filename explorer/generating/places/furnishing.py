@@ -61,7 +61,7 @@ class Furnished:
 
         Args:
             edge: True: only columns along walls; False: only columns away from walls; None: all columns.
-            clear: radius in columns around a column within which nothing may stand.
+            clear: number of columns, in each direction around a spot, that must be free.
             guarded: whether the thing must be out of touch for a body before each gate that leads to the thing.
         """
         room = self.room(thing.area)

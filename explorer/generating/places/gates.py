@@ -127,11 +127,13 @@ class _Gates:
         self.draft = draft
 
     def build_open(self, passage: Passage, look: Look) -> None:
+        """Build a mere opening."""
         passage.first = 0
         passage.last = 0
         _carve_tunnel(self.draft, passage, HEADROOM, look.floor)
 
     def build_iron_door(self, passage: Passage, look: Look) -> None:
+        """Build an iron door, sometimes with a window beside it."""
         self._build_door(passage, look, "iron_door")
         if self.rng.random() < 0.3:
             self._cut_window(passage)
@@ -140,6 +142,7 @@ class _Gates:
         self._build_door(passage, look, passage.gate.block)
 
     def _build_door(self, passage: Passage, look: Look, name: str) -> None:
+        """Build a door of two blocks with a name."""
         passage.first = 1
         passage.last = 1
         _carve_tunnel(self.draft, passage, 2, look.floor)
@@ -147,6 +150,7 @@ class _Gates:
             self.draft.put(cell, name)
 
     def build_plug(self, passage: Passage, look: Look) -> None:
+        """Build a plug that is one or two rows thick."""
         passage.first = 1
         passage.last = self.rng.choice((1, 1, 2))
         _carve_tunnel(self.draft, passage, 2, look.floor)

@@ -107,8 +107,8 @@ def _is_in_view(draft: Draft, pose: Pose, cells: list[Cell]) -> bool:
 def _find_telltale_cells(hop: Hop, placed: Furnished) -> list[Cell]:
     """Return the cells whose sight would give a hop away.
 
-    These are the cells of its target thing, of the ingredients of its item, of the devices of its gate, or, if the
-    gate has no devices, of the floor of its area.
+    For a hop about a thing, these are the cells of the thing; for an item to craft, the cells of the ingredients. For a
+    hop to pass a gate, these are the cells of the gate's devices, or, without devices, the floor behind the gate.
     """
     target = hop.target
     if isinstance(target, Thing):

@@ -58,17 +58,18 @@ class Draw:
 
     def merge(self, area: Area, hops: int) -> Area:
         """Return an area behind a gate that needs two branches from ``area``; each branch has at least 1 hop."""
-        first = self.rng.randint(1, hops - 2)
-        second = hops - 1 - first
+        first_hops = self.rng.randint(1, hops - 2)
+        second_hops = hops - 1 - first_hops
         kind = self.rng.choice(("two_devices", "device", "key", "key"))
-        parent = self.extend(area, first)
+        parent = self.extend(area, first_hops)
         if kind == "two_devices":
-            return self._add_two_device_door(area, parent, self.extend(area, second))
+            return self._add_two_device_door(area, parent, self.extend(area, second_hops))
         if kind == "device":
-            return self.add_device_door(parent, self.extend(area, second))
+            return self.add_device_door(parent, self.extend(area, second_hops))
         gates = (self.add_handle_door, self.add_moat, self.add_ledge, self.add_plug, self.add_curtain)
         build = self.rng.choice(gates)
-        return build(area, second + 1, parent)
+        # The key takes the hops of the second branch, the gate one hop more.
+        return build(area, second_hops + 1, parent)
 
     def _wander(self, area: Area) -> Area:
         """Return the area, or by chance a new doorless room beside the area; at the spawn, a new room is likelier."""

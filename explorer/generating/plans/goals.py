@@ -99,7 +99,9 @@ def _add_branches(draw: Draw, hops: int) -> None:
 def _add_possession(draw: Draw, area: Area, hops: int) -> None:
     """Add the goal to have an item."""
     schema = draw.rng.choice(_POSSESSION_SCHEMAS)
-    task = draw.rng.choice(tasks_of(schema) or tasks_of("take_item"))
+    # Not every schema has tasks that scenes may use.
+    tasks = tasks_of(schema) or tasks_of("take_item")
+    task = draw.rng.choice(tasks)
     draw.obtain(task.object, area, hops, schema=task.schema)
 
 

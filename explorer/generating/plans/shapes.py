@@ -123,6 +123,7 @@ class _Reach:
         return self._can_pass(target.gate)
 
     def _can_enter(self, area: Area) -> bool:
+        """Return whether an area can be entered from the areas so far with the items so far."""
         if self._forbids(area):
             return False
         if area.parent is not None and area.parent not in self._areas:
@@ -170,6 +171,7 @@ class _Reach:
         return thing.area in self._areas
 
     def _can_get(self, thing: Thing) -> bool:
+        """Return whether the item of a thing can be obtained with the areas and items so far."""
         if thing.item == self._never_held or self._forbids(thing):
             return False
         if not self._can_reach(thing):

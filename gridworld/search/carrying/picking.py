@@ -21,8 +21,8 @@ class Picks(NamedTuple):
             down before.
         cells: cells of all keys after the way, shape (ways, keys), as in :class:`Batch`.
         on: whether the agent stands on the key; otherwise the key is ahead.
-        strict: whether the way counts only if the agent puts its key down beside the cell of the other key. Without
-            that, picking up from the cell before is better.
+        strict: whether the way counts only if the agent puts its carried key down on a neighbour cell of the key to
+            pick up. If the carried key is put down elsewhere, picking up from the cell before is better.
     """
 
     states: Numbers
@@ -47,9 +47,10 @@ class Picks(NamedTuple):
 def find_picks(stage: Stage, batch: Batch, key: int) -> Picks:
     """Return the ways to pick up a key on the floor.
 
-    A pose on the key counts only if the agent cannot pick up the key a step earlier, from the cell before. There are
-    three reasons: the agent stands on the key already; another key beside might be picked up instead; or the agent
-    carries a key, which it may put down from the cell of the key or on the cell before.
+    A pose on the key counts only if the agent may be unable to pick up the key a step earlier, from the cell before.
+    Three reasons are possible. The agent stands on the key already. Another key lies on the cell before, so that the
+    agent would pick up the other key. Or the agent carries a key, and puts that key down on the cell before or from
+    the cell of the key.
 
     Keys never lie on teleporter ends.
     """

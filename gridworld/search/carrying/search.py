@@ -38,8 +38,8 @@ from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation
 
 _CELLS: Final = 1_000
-"""Conversion of the cost: a search step by step expands one state in the time that a search by events needs for one
-state on a grid of about this number of cells."""
+"""Approximate number of cells of a grid on which both searches, by events and step by step, take equally long for a
+state. It converts the cost of a search by events to a number of states of a search step by step."""
 
 _MAX_NUMBERS: Final = 1 << 25
 """Approximate greatest number of distances for one batch."""

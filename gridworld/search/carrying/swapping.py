@@ -52,7 +52,7 @@ class Swapping:
 
     @property
     def vanishes(self) -> bool:
-        """Whether the carried key has no further use, so that it vanishes when the agent puts it down."""
+        """Whether the carried key has no further use and therefore vanishes when the agent puts the key down."""
         return self._hand not in self._after.floor
 
     @property
@@ -66,8 +66,8 @@ class Swapping:
     def _can_reach(self, part: Numbers) -> bool:
         """Return whether the agent may be able to face a cell of a part.
 
-        Without teleporters, every walk can be walked back. The agent can then face a cell either in all states of a
-        stage or in no state, so the first state is checked only.
+        Without teleporters, every walk is reversible, so the agent can face a cell either in all states of a stage or
+        in no state. Therefore only the first state is checked.
         """
         ground = self._before.ground
         if ground.layout.portals:
@@ -137,9 +137,9 @@ class Swapping:
     def _swap_groups(self, picks: Picks, begins: Numbers, part: Numbers, bound: int) -> Swaps:
         """Return the swaps of sorted picks within a bound.
 
-        Only the first projection decides here which cells are within the bound; the receiver of the states checks
-        them with all projections. ``slack`` is the greatest number of steps of the walk if the key lies on the first
-        cell of the part, and ``worth`` corrects the bound for the other cells.
+        The first projection alone decides in this method which cells are within the bound; the caller checks the
+        states with all projections. In the code, ``slack`` is the greatest number of steps of the walk if the key lies
+        on the first cell of the part. The worths correct the bound for the other cells of the part.
 
         Args:
             picks: picks sorted by group.

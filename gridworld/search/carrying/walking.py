@@ -16,7 +16,7 @@ from gridworld.rules.layout import Layout, State
 from gridworld.search.relaxation.places import Mask, Numbers, Places
 
 FAR: Final = 1 << 29
-"""Distance that means no way; it is longer than any walk, and twice this value fits 32 bits."""
+"""Distance that means no way; greater than the length of any walk, and twice the value fits 32 bits."""
 
 NO_POSE: Final = -1
 """Number in place of a pose that does not exist."""
@@ -83,7 +83,7 @@ class Walks:
         return ways
 
     def facing(self, pose: int, end: int, cell: int) -> int:
-        """Return the pose at which a shortest walk from ``pose`` to ``end`` that has to face ``cell`` faces it."""
+        """Return the pose that faces ``cell`` on a shortest walk from ``pose`` over a facing pose to ``end``."""
         fronts = self.faces[:, cell]
         fronts = fronts[fronts != NO_POSE]
         lengths = self.steps(np.array(pose), fronts) + self.steps(fronts, np.array(end))

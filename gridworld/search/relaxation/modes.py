@@ -115,19 +115,19 @@ class Modes:
         return codes
 
     def _components(self, event: Event) -> Mask:
-        """Return for each component whether an event can happen there."""
+        """Return for each component whether an event is possible in the component."""
         where = np.zeros(len(self.places), dtype=np.bool_)
         where[self.places.component[event.poses]] = True
         return where
 
     def _apply_event(self, event: Event, codes: Numbers, components: Numbers, where: Mask) -> Numbers:
-        """Return the numbers (code x width + component) of the pairs after an event, where the event is possible."""
+        """Return the numbers (code x width + component) of the pairs after an event, where possible."""
         is_possible = self.numbering.allows(codes, event.equal, event.other) & where[components]
         after = self.numbering.settle(codes[is_possible] + event.delta)
         return after * len(self.places) + components[is_possible]
 
     def _apply_crossing(self, crossing: Crossing, codes: Numbers, components: Numbers) -> Numbers:
-        """Return the numbers (code x width + component) of the pairs after a crossing, where it is possible."""
+        """Return the numbers (code x width + component) of the pairs after a crossing, where possible."""
         is_allowed = self.numbering.allows(codes, crossing.equal, ())
         is_possible = np.equal(components, crossing.origin) & is_allowed
         return codes[is_possible] * len(self.places) + crossing.target

@@ -1,4 +1,6 @@
-"""Masks of the states of a projection in which a statement may hold; they broadcast to (modes, poses) (pure).
+"""Masks of the states of a projection in which a statement may hold (pure).
+
+The shape of each mask can be broadcast to (modes, poses).
 
 A statement about an untracked mechanism may always hold, and so may its opposite. A mask may therefore have too many
 states, but never too few.

@@ -82,7 +82,7 @@ class Projection:
         return np.where(reachable, steps + worth, 2 * UNREACHABLE)
 
     def values(self, key: str) -> Numbers:
-        """Return the worth of a tracked key on each cell; the last value means the initial cell, and no cell."""
+        """Return the worth of a tracked key on each cell; the last value is for a key that was never picked up."""
         if self._worth:
             return self._worth.values(key)
         return np.zeros(len(self.places.index) + 1, dtype=np.int64)

@@ -10,8 +10,8 @@ Keys whose doors are all open are forgotten, and so is everything untracked: the
 untracked blocks are not in the way, and an untracked key is at hand at its door.
 
 A step in the task is a step in the projection, or no change. Distances in the projection therefore never overestimate,
-and they are consistent. If the projection has no way to the goal, the task has no way. The worth of the cells of dropped
-keys (:mod:`gridworld.search.relaxation.worth`) can be added to the distances.
+and they are consistent. If the projection has no way to the goal, the task has no way. The worth of the cells of
+dropped keys (:mod:`gridworld.search.relaxation.worth`) can be added to the distances.
 
 After Culberson and Schaeffer, "Pattern Databases" (1998), and Edelkamp, "Planning with Pattern Databases" (2001).
 """
@@ -37,7 +37,7 @@ from gridworld.search.relaxation.projection import Projection
 from gridworld.search.relaxation.worth import moves
 
 PROJECTION_LIMIT: Final = 200_000
-"""Greatest number of states of one projection; a larger task gets several projections, and the greatest bound counts."""
+"""Greatest number of states of a projection; a larger task gets several projections, and the greatest bound counts."""
 
 COARSE: Final = 128
 """The grain at which a part of the grid is a whole connected component, because no grid is larger."""
@@ -122,8 +122,8 @@ class Relaxation:
     def _projection(self, pattern: Pattern, grain: int, limit: int) -> Projection:
         """Return a projection, with the worth of keys if possible.
 
-        Several sets of anchors are tried in order. The farthest door is tried first, because it gives the best bounds
-        for doors in a row.
+        Several sets of anchors are tried in order. The farthest door comes first, because this anchor gives the best
+        bounds for doors in a row.
         """
         anchor_sets = list[set[Cell]]()
         doors = {cell for cell, door in self._layout.doors.items() if door.id in pattern.doors}
@@ -168,7 +168,7 @@ class Relaxation:
         return pattern.only(names[:half]), pattern.only(names[half:])
 
     def _fits(self, blocks: tuple[str, ...]) -> bool:
-        """Return whether one projection can track all these blocks, if it tracks nothing else."""
+        """Return whether a projection that tracks only these blocks keeps to the limit."""
         cells = prod(len(self.places.reach[name]) for name in blocks)
         return cells * len(self.places) <= self._limit
 

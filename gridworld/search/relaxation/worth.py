@@ -1,12 +1,12 @@
 """The worth of the cell of a dropped key: a potential, so that a projection need not track the cell (pure).
 
 A projection forgets the cell of a dropped key within its part of the grid, and lets the agent pick up the key anywhere
-in the part. A potential W(state) makes up for that: W is the sum, over all dropped keys with further use, of a number
-for the cell of the key. In the projection, each step costs 1 + W(after) - W(before); of all steps that the projection
+in the part. The potential W(state) takes the cell into account. W is the sum of a number for the cell of each dropped
+key that has further use. In the projection, each step costs 1 + W(after) - W(before). Of all steps that the projection
 does not distinguish, the least cost counts.
 
-The costs along a way add up to: length of the way + W(end) - W(begin). The bound (cost of the cheapest way in the
-projection) + W(begin) - W(end) therefore never overestimates, whatever the numbers are. The numbers of each part are
+The costs along a way add up to: length of the way + W(end) - W(begin). The bound is: cost of the cheapest way in the
+projection + W(begin) - W(end). The bound never overestimates, whatever the numbers are. The numbers of each part are
 shifted so that the greatest number is 0, which is possible because a projection tracks the part. Then W(end) <= 0, and
 a step in which a key loses its use never gets cheaper by W. A step can have a negative cost. If a cycle has a negative
 cost, the projection has no bound, and other numbers are tried.
@@ -76,7 +76,7 @@ class DroppedKeyPotential:
         return total
 
     def values(self, key: str) -> Numbers:
-        """Return the worth of a key on each cell; the last value means no cell."""
+        """Return the worth of a key on each cell; the last value is for a key that was never picked up."""
         return self._values[key]
 
     def rate_push(self, block: str, cell: Cell, beyond: Cell) -> int:
@@ -114,22 +114,26 @@ class DroppedKeyPotential:
         """Return an approximate distance to the goal, shape (modes, poses).
 
         The result of a search does not depend on the estimate, but a better estimate makes the search faster.
+
+        Args:
+            codes: codes of the modes.
         """
         numbering = self.numbering
         layout = numbering.layout
-        base = np.zeros(len(codes), dtype=np.int64)
-        rest = np.tile(-self._from_anchor[self.places.cell], (len(codes), 1))
+        # Moves for the keys on the floor, by mode, and the correction for the agent's cell, by mode and pose.
+        by_mode = np.zeros(len(codes), dtype=np.int64)
+        by_pose = np.tile(-self._from_anchor[self.places.cell], (len(codes), 1))
         for name, to_door in self._to_door.items():
             home = layout.keys[layout.key_index[name]].position.to_tuple()
             at_home = self.places.index.get(home, 0)
-            base[numbering.has_digit(codes, name, HOME)] += self._sum_ways(name)[at_home]
+            by_mode[numbering.has_digit(codes, name, HOME)] += self._sum_ways(name)[at_home]
             for part, most in enumerate(self._most[name]):
-                base[numbering.has_digit(codes, name, LOOSE + part)] += most
-            rest[numbering.has_digit(codes, name, HAND)] = to_door[self.places.cell]
+                by_mode[numbering.has_digit(codes, name, LOOSE + part)] += most
+            by_pose[numbering.has_digit(codes, name, HAND)] = to_door[self.places.cell]
         for name, most_pushes in self._most_pushes.items():
             for digit, most in most_pushes.items():
-                base[numbering.has_digit(codes, name, digit)] += most
-        estimated: Numbers = base[:, None] + rest
+                by_mode[numbering.has_digit(codes, name, digit)] += most
+        estimated: Numbers = by_mode[:, None] + by_pose
         return estimated
 
     def _farthest(self, block: str) -> dict[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was looked at, whether it is as it has to be, and what was found."""
+    """Line of the doctor's report: what was checked (``name``), whether it is in order, and the finding in words."""
 
     name: str
     holds: bool

@@ -1,6 +1,6 @@
-"""``doctor``: which sensors answer, how often and how old, and whether everything stops that has to.
+"""The command ``doctor``: check libraries, the rate and age of sensor values, and every way to stop the robot.
 
-Only the standard library is imported before it is known what is installed.
+Modules that need other libraries are imported only after the check of what is installed.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from robot_bridge.errors import DeviceError, SetupError
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED
 from spca.common.installation import how_to_get
 
-_ROBOT: Final = ("cyclonedds", "mcap", "mujoco", "opencv-python-headless", "pyastar2d", "pyyaml", "rosbags")
-_BASE: Final = ("gymnasium", "minigrid", "numpy", "pydantic")
+_ROBOT_PACKAGES: Final = ("cyclonedds", "mcap", "mujoco", "opencv-python-headless", "pyastar2d", "pyyaml", "rosbags")
+_BASE_PACKAGES: Final = ("gymnasium", "minigrid", "numpy", "pydantic")
 
 
 def examine_robot(options: AnyRobotOptions) -> int:
-    """Print the checks; return an exit code that says whether all of them hold."""
+    """Print the checks; return the exit code, which says whether all checks hold."""
     exit_code = EXIT_FINISHED
     for check in _run_checks(options):
         word = "ok" if check.holds else "FAILS"
@@ -31,9 +31,11 @@ def examine_robot(options: AnyRobotOptions) -> int:
 
 
 def _run_checks(options: AnyRobotOptions) -> Iterator[Check]:
+    """Yield the checks of the libraries, then the checks of the robot as far as the installed libraries allow."""
     libraries = list(_check_libraries())
     yield from libraries
-    if not all(check.holds for check in libraries):
+    has_all_libraries = all(check.holds for check in libraries)
+    if not has_all_libraries:
         yield Check("packages", False, f"install what is missing: {how_to_get('robot')}")
     try:
         from robot_bridge.cli import config_file
@@ -45,7 +47,7 @@ def _run_checks(options: AnyRobotOptions) -> Iterator[Check]:
     except DeviceError as error:
         yield Check("robot", False, str(error))
     except SetupError as error:
-        if all(check.holds for check in libraries):
+        if has_all_libraries:
             raise
         cause = error.__cause__
         if isinstance(cause, ModuleNotFoundError):
@@ -59,7 +61,7 @@ def _report_missing(error: ModuleNotFoundError) -> Check:
 
 
 def _check_libraries() -> Iterator[Check]:
-    for package in sorted((*_BASE, *_ROBOT)):
+    for package in sorted((*_BASE_PACKAGES, *_ROBOT_PACKAGES)):
         try:
             yield Check(package, True, importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""What the doctor looks at: sensors, the way of a stop through the chain and, in simulation, motion."""
+"""The doctor's checks of a robot: sensors, a stop through the safety chain and, in simulation, motion."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from robot_bridge.safety import scans
 from robot_bridge.safety.chain import SafetyChain
 
 LOOKED_FOR: Final = 3.0
-"""Seconds in which sensors are counted."""
+"""Seconds during which the values of sensors are counted."""
 _MIN_SHARE: Final = 0.7
-"""Share of its rate below which a sensor is too slow."""
+"""Share of its nominal rate that a sensor must reach."""
 _CREEP: Final = Twist(0.05, 0.0)
+"""Slow motion for tests."""
 
 
 def checks(options: AnyRobotOptions, config: RobotConfig, topics: Topics) -> Iterator[Check]:
-    """Yield the checks of the robot of the options, one after the other, whatever comes of the ones before.
+    """Yield all checks of the robot that the options name; a failed check does not end the examination.
 
     Raises:
-        SetupError: there is no such world or domain.
+        SetupError: the world or the domain does not exist.
         DeviceError: the connection to the robot is lost.
     """
     with robots.open_robot(options, config, topics, must_answer=False) as body:
@@ -44,9 +45,9 @@ def _check_twin(body: robots.ReadyRobot, config: RobotConfig, options: AnyRobotO
         yield Check("renderer", not body.camera_fault, body.camera_fault or "pictures can be drawn")
     has_camera = not (options.no_camera or body.camera_fault)
     yield from _check_sensors(body, config, has_camera, lambda _: "")
-    yield _chain_stops(body, config)
-    yield _stops_by_itself(body, config)
-    yield _stop_is_obeyed(body)
+    yield _check_chain_stop(body, config)
+    yield _check_command_timeout(body, config)
+    yield _check_stop(body)
 
 
 def _check_real(
@@ -55,8 +56,8 @@ def _check_real(
     from robot_bridge.ros.robot import Ros2Robot
 
     robot = body.robot
-    assert isinstance(robot, Ros2Robot)  # noqa: S101  # what robots.py makes of these options
-    sources = {
+    assert isinstance(robot, Ros2Robot)  # noqa: S101  # robots.py opens this class for a real robot
+    topics_of_sensors = {
         "lidar": (topics.scan,),
         "odometry": (topics.odometry,),
         "camera": (topics.image, topics.depth),
@@ -64,21 +65,24 @@ def _check_real(
     }
 
     def account(name: str) -> str:
-        return "; ".join(robot.account(topic) for topic in sources[name])
+        return "; ".join(robot.account(topic) for topic in topics_of_sensors[name])
 
     yield Check("priority", True, realtime.describe_priority(body.priority_fault))
     yield from _check_sensors(body, config, not options.no_camera, account)
     yield from probe.checks(options.choose_domain(), topics, config.limits.command_timeout + 0.2)
-    yield _chain_stops(body, config)
+    yield _check_chain_stop(body, config)
     yield Check("motion", True, "not tried: a real robot would move; see docs/robot.md for the wheels-up test")
 
 
 def _check_sensors(
     body: robots.ReadyRobot, config: RobotConfig, has_camera: bool, account: Callable[[str], str]
 ) -> Iterator[Check]:
-    """Yield the checks of the sensors; ``account``: what is known of a sensor that says nothing, by its name."""
+    """Observe the sensors for some seconds, then yield a check of each sensor.
+
+    ``account`` returns what is known of a silent sensor, given its name.
+    """
     stamps: dict[str, list[float]] = {"lidar": [], "odometry": [], "camera": []}
-    oldest = dict.fromkeys(stamps, 0.0)
+    greatest_age = dict.fromkeys(stamps, 0.0)
     observation = Observation()
 
     end = body.clock.now() + LOOKED_FOR
@@ -89,18 +93,20 @@ def _check_sensors(
         for name, value in newest.items():
             if value is None:
                 continue
-            if stamps[name][-1:] != [value.stamp]:
+            is_new = stamps[name][-1:] != [value.stamp]
+            if is_new:
                 stamps[name].append(value.stamp)
-            oldest[name] = max(oldest[name], now - value.stamp)
+            greatest_age[name] = max(greatest_age[name], now - value.stamp)
         body.clock.wait_until(now + 1 / 50)
 
+    # By sensor: nominal rate in Hz and greatest allowed age in seconds.
     zones = config.zones
     wanted = {"lidar": (config.lidar.rate, zones.scan_timeout)}
     wanted["odometry"] = (2 / zones.odometry_timeout, zones.odometry_timeout)
     if has_camera:
         wanted["camera"] = (config.camera.rate, inf)
-    for name, (rate, limit) in wanted.items():
-        yield _sensor(name, stamps[name], oldest[name], rate, limit, account)
+    for name, (rate, age_limit) in wanted.items():
+        yield _check_sensor(name, stamps[name], greatest_age[name], rate, age_limit, account)
 
     fault = scans.fault(observation.scan, body.clock.now(), config)
     yield Check("scan", not fault, fault or "can be used")
@@ -111,23 +117,29 @@ def _check_sensors(
         yield Check("battery", True, f"{volts:.1f} V")
 
 
-def _sensor(
-    name: str, stamps: list[float], oldest: float, rate: float, limit: float, account: Callable[[str], str]
+def _check_sensor(
+    name: str, stamps: list[float], greatest_age: float, rate: float, age_limit: float, account: Callable[[str], str]
 ) -> Check:
     """Return the check of a sensor.
 
-    Rates in Hz; ``oldest``: seconds that its newest value was old at most, and ``limit`` may be.
+    Args:
+        name: name of the sensor.
+        stamps: times of the sensor's values, in order.
+        greatest_age: greatest age of the newest value, in seconds.
+        rate: nominal rate, in Hz.
+        age_limit: greatest allowed age, in seconds.
+        account: returns what is known of a silent sensor.
     """
     if not stamps:
         return Check(name, False, _describe_silence(account(name)))
-    measured = len(stamps) / LOOKED_FOR
+    measured_rate = len(stamps) / LOOKED_FOR
     if len(stamps) > 1:
-        measured = (len(stamps) - 1) / (stamps[-1] - stamps[0])
-    least = _MIN_SHARE * rate
-    bound = f" (at most {1000 * limit:.0f})" if limit < inf else ""
-    age = f"never older than {1000 * oldest:.0f} ms{bound}"
-    found = f"{measured:.1f} Hz (at least {least:.1f}), {age}"
-    return Check(name, measured >= least and oldest <= limit, found)
+        measured_rate = (len(stamps) - 1) / (stamps[-1] - stamps[0])
+    min_rate = _MIN_SHARE * rate
+    bound = f" (at most {1000 * age_limit:.0f})" if age_limit < inf else ""
+    age = f"never older than {1000 * greatest_age:.0f} ms{bound}"
+    finding = f"{measured_rate:.1f} Hz (at least {min_rate:.1f}), {age}"
+    return Check(name, measured_rate >= min_rate and greatest_age <= age_limit, finding)
 
 
 def _describe_silence(account: str) -> str:
@@ -135,8 +147,11 @@ def _describe_silence(account: str) -> str:
     return f"{silence}: {account}" if account else silence
 
 
-def _chain_stops(body: robots.ReadyRobot, config: RobotConfig) -> Check:
-    """Check the e-stop's way through the chain, without moving anything: what it lets through is sent."""
+def _check_chain_stop(body: robots.ReadyRobot, config: RobotConfig) -> Check:
+    """Check that a stopped safety chain holds back a motion command, and that its output reaches the robot.
+
+    The robot does not move, because only the chain's output is sent.
+    """
     chain = SafetyChain(config)
     now = body.clock.now()
     wish = Command(_CREEP, Source.HUMAN, now + 1.0)
@@ -152,20 +167,25 @@ def _chain_stops(body: robots.ReadyRobot, config: RobotConfig) -> Check:
     return Check("e-stop", True, "latched: nothing passes the chain")
 
 
-def _stops_by_itself(body: robots.ReadyRobot, config: RobotConfig) -> Check:
+def _check_command_timeout(body: robots.ReadyRobot, config: RobotConfig) -> Check:
+    """Check that the robot stops by itself when commands cease."""
     limit = config.limits.command_timeout + 0.2
-    took = _measure_stop(body, lambda: None)
-    found = f"stood {took:.2f} s after the last command (at most {limit:.2f})"
-    return Check("command time-out", took <= limit, found)
+    stop_time = _measure_stop(body, lambda: None)
+    finding = f"stood {stop_time:.2f} s after the last command (at most {limit:.2f})"
+    return Check("command time-out", stop_time <= limit, finding)
 
 
-def _stop_is_obeyed(body: robots.ReadyRobot) -> Check:
-    took = _measure_stop(body, body.robot.stop)
-    return Check("stop", took <= 0.2, f"stood {took:.2f} s after stop (at most 0.20)")
+def _check_stop(body: robots.ReadyRobot) -> Check:
+    """Check that the robot obeys a stop."""
+    stop_time = _measure_stop(body, body.robot.stop)
+    return Check("stop", stop_time <= 0.2, f"stood {stop_time:.2f} s after stop (at most 0.20)")
 
 
 def _measure_stop(body: robots.ReadyRobot, end: Callable[[], None]) -> float:
-    """Creep for half a second, end it, and return how long the robot still moved by its own odometry."""
+    """Creep for half a second, call ``end``, and return for how many seconds odometry still shows motion.
+
+    The result is at most about 3 s.
+    """
     now = body.clock.now
     until = now() + 0.5
     while now() < until:

@@ -125,7 +125,8 @@ def fault_of_member(module: str, name: str) -> str:
     full = f"{module}.{name}"
     if full not in MEMBER_INSTEAD and (full in MODULES or name in _members(module)):
         return ""
-    return f"{full} is not available: {MEMBER_INSTEAD.get(full, f'it is not among the public names of {module}')}"
+    reason = MEMBER_INSTEAD.get(full, f"it is not among the public names of {module}")
+    return f"{full} is not available: {reason}"
 
 
 @lru_cache(maxsize=len(MODULES))
@@ -133,7 +134,7 @@ def _members(module: str) -> frozenset[str]:
     """Return the public names of an allowed module, without its submodules, loaded or not."""
     loaded = import_module(module)
     submodules = (part.name for part in iter_modules(getattr(loaded, "__path__", ())))
-    # A submodule that is not loaded counts as a module too: any module serves as its value.
+    # Submodules that are not loaded get a placeholder value of type module, so that they are left out below.
     members = dict.fromkeys(submodules, loaded) | vars(loaded)
     public = members.get("__all__") or (name for name in members if not name.startswith("_"))
     return frozenset(name for name in public if not isinstance(members.get(name), ModuleType))

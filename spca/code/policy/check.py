@@ -19,7 +19,7 @@ from spca.errors import PatchError
 from spca.plan.pddl import STATE_ATTRIBUTES
 
 MAX_SHOWN: Final = 10
-"""Number of violations that one message shows."""
+"""Largest number of violations that one message shows."""
 
 MAX_DEPTH: Final = 100
 """Levels of nesting in the syntax tree; recursive functions over trees can process this depth."""

@@ -46,9 +46,9 @@ class Names:
 
     def within(self, nodes: Sequence[ast.AST]) -> Names:
         """Return the meanings inside a definition that consists of ``nodes``."""
-        selves = [node for node in nodes if isinstance(node, ast.arg) and node.arg == "self"]
-        is_agent = len(selves) == 1
-        return Names({**self.meanings, **merge_meanings(bindings(nodes))}, is_agent)
+        self_parameters = [node for node in nodes if isinstance(node, ast.arg) and node.arg == "self"]
+        self_is_agent = len(self_parameters) == 1  # no inner function or class has another ``self``
+        return Names({**self.meanings, **merge_meanings(bindings(nodes))}, self_is_agent)
 
 
 def merge_meanings(bound: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -192,6 +192,7 @@ def _check_call(node: ast.Call, names: Names) -> Words:
 
 def _is_unseeded(node: ast.Call) -> bool:
     """Return whether a call passes no seed, or None as the seed."""
+    # A mapping that is unpacked (its keyword has no name) may contain the seed.
     by_keyword = [keyword.value for keyword in node.keywords if keyword.arg in (None, *SEED_WORDS)]
     given = node.args[:1] or by_keyword
     return all(isinstance(value, ast.Constant) and value.value is None for value in given)

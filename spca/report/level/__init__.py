@@ -1,1 +1,1 @@
-"""One level in full: its rounds, calls, code and attempts."""
+"""The details of a level: its rounds, calls, code and attempts."""

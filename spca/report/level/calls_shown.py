@@ -1,4 +1,4 @@
-"""A model's calls as they are shown: an event of the log with its transcript."""
+"""Calls of models in a report, read from an event of the log and the transcript of the call."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ PLANNER: Final = "planner"
 CODER: Final = "coder"
 
 _MAX_CODE: Final = 200_000
-"""Characters of an answer in which code is looked for."""
+"""Length of an answer in characters, above which the answer is not searched for code."""
 
 _ABOUT: Final = re.compile(r"<(?:snapshot|task)>\s*(?=\{)")
+"""Tag before the JSON object that describes the task: a planner's snapshot, or a coder's task."""
 _TRUSTED: Final = re.compile(r"<trusted_pddl>\s*(?=\{)")
+"""Tag before the JSON object with the domain that a planner may keep."""
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -41,11 +43,11 @@ class _PDDL(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call, and what can be told of its level from it.
+    """A call, with facts about its level.
 
     Attributes:
-        answered: there is a text that can be repaired.
-        plan, mission: in the question.
+        answered: whether the answer is not empty, so that a later call can repair the answer.
+        plan, mission: plan and mission in the prompt; () and "" if the prompt has none.
     """
 
     call: Call
@@ -55,23 +57,38 @@ class ShownCall:
 
 
 Transcripts: TypeAlias = Callable[[str], Mapping[str, Any] | None]
-"""Reads the transcript of a name, None where it cannot be read."""
+"""Function that returns the transcript in a file, by file name; None if the transcript cannot be read."""
 
 
 def read_call(transcripts: Transcripts, shelf: Shelf, event: Mapping[str, Any]) -> ShownCall:
-    """Read the call that a ``planner_call`` or ``coder_call`` event tells of; its texts are put on the shelf."""
+    """Read a call and store its texts.
+
+    Args:
+        transcripts: reads transcripts.
+        shelf: the store of texts.
+        event: an event ``planner_call`` or ``coder_call`` of the log.
+    """
     phase = text(event.get("event")).removesuffix("_call")
     name = text(event.get("transcript"))
     transcript = (transcripts(name) if name else None) or _NOTHING
     answer = table(transcript.get("answer"))
-    told = _join(answer.get("text"))
-    said = answers.plain(told)
-    pddl, code = _read_plan_answer(said, transcript) if phase == PLANNER else ((), _code(said))
-    about = _read_question_object(transcript, _ABOUT)
-    objection = text(event.get("objection"))
-    error = text(event.get("error")) or text(transcript.get("error"))
-    messages = map(table, items(transcript.get("messages")))
+    full_text = _join(answer.get("text"))
+    answer_text = answers.plain(full_text)
+    if phase == PLANNER:
+        pddl, code = _read_plan_answer(answer_text, transcript)
+    else:
+        pddl, code = (), _code(answer_text)
 
+    # Store the texts in the order in which the page shows them.
+    messages = [_read_message(shelf, message) for message in map(table, items(transcript.get("messages")))]
+    language = "python" if code == full_text else _name_language(full_text)
+    answer_id = shelf.put(full_text, language)
+    pddl_ids = [shelf.put(each, "pddl") for each in pddl]
+    objection = text(event.get("objection"))
+    code_id = "" if objection else shelf.put(code, "python")
+
+    error = text(event.get("error")) or text(transcript.get("error"))
+    cost = None if is_recorded(event) else number(event.get("cost"))
     call = Call(
         file=name,
         phase=phase,
@@ -81,24 +98,28 @@ def read_call(transcripts: Transcripts, shelf: Shelf, event: Mapping[str, Any]) 
         objection=objection,
         seconds=number(event.get("seconds")) or 0.0,
         solve_s=number(event.get("solve_s")) or 0.0,
-        cost=None if is_recorded(event) else number(event.get("cost")),
+        cost=cost,
         finish=text(answer.get("finish")),
-        messages=tuple(_read_message(shelf, message) for message in messages),
-        answer=shelf.put(told, "python" if code == told else _name_language(told)),
-        pddl=tuple(shelf.put(each, "pddl") for each in pddl),
-        code="" if objection else shelf.put(code, "python"),
+        messages=tuple(messages),
+        answer=answer_id,
+        pddl=tuple(pddl_ids),
+        code=code_id,
         **texts(event, "mode", "source"),
         **counts(event, "requests", "input_tokens", "output_tokens", "reasoning_tokens"),
     )
-    return ShownCall(call, bool(said.strip()), _plan(about), text(about.get("mission")))
+    task = _read_question_object(transcript, _ABOUT)
+    has_answer = bool(answer_text.strip())
+    return ShownCall(call, has_answer, _plan(task), text(task.get("mission")))
 
 
 def _read_message(shelf: Shelf, message: Mapping[str, Any]) -> ChatMessage:
     words = _join(message.get("text"))
-    return ChatMessage(text(message.get("role")), shelf.put(words, _name_language(words)))
+    text_id = shelf.put(words, _name_language(words))
+    return ChatMessage(text(message.get("role")), text_id)
 
 
 def _join(lines: object) -> str:
+    """Return the lines of a recorded text as one string."""
     return "\n".join(map(text, items(lines)))
 
 
@@ -107,40 +128,43 @@ def _name_language(words: str) -> str:
 
 
 def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
-    """Return domain and problem, and the problem writer; a domain that is kept is the one in the question."""
+    """Return the pair (domain, problem), and the problem writer, of a planner's answer; () and "" if it is invalid.
+
+    If the answer keeps the trusted domain, take the domain from the prompt.
+    """
     try:
-        found = answers.parse_answer(answer, _PDDL)
+        parsed = answers.parse_answer(answer, _PDDL)
     except BadAnswerError:
         return (), ""
-    domain = found.domain
+    domain = parsed.domain
     if domain is None:
         domain = text(_read_question_object(transcript, _TRUSTED).get("domain"))
-    return (domain, found.problem), text(found.writer)
+    return (domain, parsed.problem), text(parsed.writer)
 
 
 def _code(answer: str) -> str:
-    """Return the code in a coder's answer, as the merge takes it."""
+    """Return the code in a coder's answer, as it would be merged into the agent; "" for a very long answer."""
     return extract_code(answer) if answer.strip() and len(answer) <= _MAX_CODE else ""
 
 
 def _read_question_object(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:
-    """Return the JSON object that follows a tag in a question, {} if there is none.
-
-    Such an object describes the task: a planner's snapshot, a coder's task.
-    """
-    for message in items(transcript.get("messages")):
-        words = _join(table(message).get("text"))
-        if table(message).get("role") == "user" and (found := tag.search(words)):
+    """Return the JSON object after a tag in the first user message that has the tag; {} if there is no such object."""
+    for message in map(table, items(transcript.get("messages"))):
+        words = _join(message.get("text"))
+        match = tag.search(words)
+        if message.get("role") == "user" and match:
             try:
-                return table(json.JSONDecoder().raw_decode(words, found.end())[0])
+                value, _ = json.JSONDecoder().raw_decode(words, match.end())
             except (ValueError, RecursionError):
                 return _NOTHING
+            return table(value)
     return _NOTHING
 
 
-def _plan(about: Mapping[str, Any]) -> tuple[Action, ...]:
+def _plan(task: Mapping[str, Any]) -> tuple[Action, ...]:
+    """Return the plan in a description of a task; () if the description has no valid plan."""
     try:
-        steps = parse_plan(text(about.get("plan")))
+        steps = parse_plan(text(task.get("plan")))
     except PlanTextError:
         return ()
     return tuple(Action(step.action, step.args) for step in steps)

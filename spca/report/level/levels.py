@@ -1,7 +1,7 @@
-"""Everything about a level: its rounds with their calls, plans, code and attempts, in the order they came.
+"""Reader of the details of a level: rounds with calls, plans, code and attempts, in the order of events.
 
-The log of events has the order, transcripts have what was said, the trajectory has what was executed. A level that is
-not finished has no trajectory yet, and of a damaged run anything may be missing: the rest is shown.
+The log gives the order, transcripts give prompts and answers, and the trajectory gives the executed attempts. An
+unfinished level has no trajectory yet. In a damaged run any file may be missing; then the other details are shown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spca.runs.recording.writer_files import FOLDER as WRITERS
 from spca.writers.stored import Miss
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
-"""Re-simulates the content of a trajectory file."""
+"""Function that re-simulates the content of a trajectory file."""
 
 _PLANNED: Final = f"{PLANNER}_call"
 _CODED: Final = f"{CODER}_call"
@@ -37,12 +37,12 @@ _NOT_SIMULATED: Final = model.Check("", "not re-simulated")
 
 
 def level(files: RunFiles, number: int, simulate: Simulate | None, origins: Origins | None = None) -> model.Level:
-    """Return a level of a run, finished or not.
+    """Return the details of a level of a run; the level may be unfinished.
 
     Args:
-        number: of the level, from 1 in the order of the run.
-        simulate: makes episodes for the player; None leaves them out.
-        origins: of the methods of the run; None reads them.
+        number: number of the level, from 1 in the order of the run.
+        simulate: makes the films for the player; None for no films.
+        origins: origins of the methods of the run; None to read the origins here.
     """
     if origins is None:
         origins = read_origins(files)
@@ -51,16 +51,25 @@ def level(files: RunFiles, number: int, simulate: Simulate | None, origins: Orig
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn of CODE and ACT as far as the log tells; ``attempt`` is the index of its record in the trajectory."""
+    """A turn of CODE and ACT, as recorded in the log.
+
+    Attributes:
+        calls: calls of the coder.
+        acted: whether the log has an attempt.
+        attempt: index of the attempt's record in the trajectory; None without a record.
+    """
 
     calls: list[ShownCall] = field(default_factory=list)
     acted: bool = False
     attempt: int | None = None
 
     def is_followed_by(self, mode: str | None) -> bool:
-        """Return whether a call of the coder in this mode belongs to the next turn.
+        """Return whether a new call of the coder, or a new attempt, belongs to the next turn.
 
-        Within a turn, what follows an answer that could not be used is a repair; anything else begins anew.
+        After an answer that could not be used, a repair of its syntax and an attempt still belong to this turn.
+
+        Args:
+            mode: mode of the new call; None for an attempt.
         """
         if self.acted:
             return True
@@ -73,7 +82,12 @@ class _Turn:
 
 @dataclass(slots=True)
 class _Round:
-    """A round, or in round 0 one plan of a stored writer: ``writers`` are those that were tried on the way to it."""
+    """A round, or a plan of a stored writer, as recorded in the log.
+
+    Attributes:
+        number: number of the round, from 1; 0 for a plan of a stored writer.
+        writers: for number 0, the writers that were tried; the last writer made the plan.
+    """
 
     number: int
     planner: list[ShownCall] = field(default_factory=list)
@@ -81,127 +95,149 @@ class _Round:
     writers: list[TriedWriter] = field(default_factory=list)
 
     def open_turn(self, mode: str | None = None) -> _Turn:
-        """Return the turn to which a call of the coder in this mode belongs; without one, an attempt."""
+        """Return the turn for a new call of the coder, or for a new attempt; begin a turn if necessary.
+
+        Args:
+            mode: mode of the new call; None for an attempt.
+        """
         if not self.turns or self.turns[-1].is_followed_by(mode):
             self.turns.append(_Turn())
         return self.turns[-1]
 
     def is_over(self) -> bool:
-        """Return whether what comes next in round 0 is about another plan."""
+        """Return whether a writer has made the plan of this round 0, so that later work belongs to another round."""
         if not self.writers:
             return False
         return self.writers[-1].miss in ("", Miss.FAILED)
 
 
 class _Reader:
-    """Puts one level together."""
+    """Reads the details of one level."""
 
-    def __init__(self, files: RunFiles, number_: int, simulate: Simulate | None, origins: Origins) -> None:
+    def __init__(self, files: RunFiles, level_number: int, simulate: Simulate | None, origins: Origins) -> None:
         self._files = files
-        self._number = number_
+        self._number = level_number
         self._shelf = Shelf()
-        self._transcripts = cache(files.read_object)  # the log may name one often
-        self._origins = origins.get(number_, UNKNOWN)
-        self._history = files.histories.get(number_, NO_HISTORY)
-        self._summary = files.summaries.get(number_) or self._history.last("level_summary")
+        self._transcripts = cache(files.read_object)  # several events may name the same transcript
+        self._origins = origins.get(level_number, UNKNOWN)
+        self._history = files.histories.get(level_number, NO_HISTORY)
+        self._summary = files.summaries.get(level_number) or self._history.last("level_summary")
         trajectory = files.trajectory(self._summary) or {}
         attempts = items(trajectory.get("attempts"))
         self._attempts: Sequence[Mapping[str, Any]] = list(map(table, attempts))
         self._replayed = simulate(trajectory) if simulate and trajectory else None
-        self._newest: dict[str, str] = {}
+        self._newest: dict[str, str] = {}  # id of the newest text by kind: agent, domain, problem
         library = self._origins.before
         if self._attempts and library.file:
             source = files.source(library.file) or ""
             self._newest["agent"] = self._shelf.put(source, "python", library.methods)
 
     def level(self) -> model.Level:
-        skeleton = self._skeleton()
-        _attach(skeleton, self._attempts)
-        rounds = tuple(map(self._round, skeleton))
+        """Return the details of the level."""
+        logged_rounds = self._read_rounds()
+        _attach(logged_rounds, self._attempts)
+        rounds = tuple(map(self._round, logged_rounds))
         is_under_way = self._files.level_under_way == self._number
         outcome, reason = ending(self._summary, self._history.begun, under_way=is_under_way)
 
-        turns = [turn for round_ in rounds for turn in round_.tries]
+        turns = [turn for shown_round in rounds for turn in shown_round.tries]
         attempts = [turn.attempt for turn in turns if turn.attempt]
-        last = attempts[-1] if attempts else None
+        last_blame = attempts[-1].blame if attempts else None
 
-        calls = [call for round_ in skeleton for call in round_.planner]
-        missions = (call.mission for call in calls if call.mission)
-        mission = (self._replayed and self._replayed.mission) or next(missions, "")
+        mission = self._replayed.mission if self._replayed else ""
+        if not mission:
+            calls = [call for logged_round in logged_rounds for call in logged_round.planner]
+            mission = next((call.mission for call in calls if call.mission), "")
 
         return model.Level(
             number=self._number,
             mission=mission,
             outcome=outcome,
             reason=strip_folders(reason),
-            blame=last.blame if last and outcome != "success" else None,
+            blame=None if outcome == "success" else last_blame,
             rounds=rounds,
             offer=self._offer(),
             texts=self._shelf.texts,
         )
 
     def _offer(self) -> OfferedWriter | None:
-        found = offer(self._summary)
-        if found is None or not found.label:
-            return found
-        path = f"{WRITERS}/{found.label}"
+        """Return the writer that the planner offered, with the texts of an accepted writer."""
+        offered = offer(self._summary)
+        if offered is None or not offered.label:
+            return offered
+        path = f"{WRITERS}/{offered.label}"
         source = self._files.source(f"{path}.py") or ""
         domain = self._files.source(f"{path}.pddl") or ""
-        return replace(found, source=self._shelf.put(source, "python"), domain=self._shelf.put(domain, "pddl"))
+        return replace(offered, source=self._shelf.put(source, "python"), domain=self._shelf.put(domain, "pddl"))
 
-    def _skeleton(self) -> list[_Round]:
-        """Return rounds, calls and attempts in the order of the log."""
+    def _read_rounds(self) -> list[_Round]:
+        """Return the rounds of the log, with their calls, and with turns that have no attempt record yet."""
         rounds = list[_Round]()
         for work, event, *_ in self._history.works:
             last = rounds[-1] if rounds else None
-            if work == "writers_tried" or (work in _PART_OF_ROUND and last and last.is_over()):
+            follows_writer = work in _PART_OF_ROUND and last is not None and last.is_over()
+            # Without a round, a damaged log lacks the begin of the first round.
+            lacks_round = last is None and work != "level_summary"
+            if work == "writers_tried" or follows_writer:
                 rounds.append(_Round(0))
-            elif work == "spca_rounds" or not (last or work == "level_summary"):
-                rounds.append(_Round(1 + (last.number if last else 0)))
+            elif work == "spca_rounds" or lacks_round:
+                number_before = last.number if last else 0
+                rounds.append(_Round(number_before + 1))
+
             if work == "compiled_plan":
                 rounds[-1].writers.append(read_tried(event))
             elif work == _PLANNED:
                 rounds[-1].planner.append(read_call(self._transcripts, self._shelf, event))
             elif work == _CODED:
-                call = read_call(self._transcripts, self._shelf, event)
-                rounds[-1].open_turn(call.call.mode).calls.append(call)
+                shown = read_call(self._transcripts, self._shelf, event)
+                rounds[-1].open_turn(shown.call.mode).calls.append(shown)
             elif work == "simulation_runs":
                 rounds[-1].open_turn().acted = True
         return rounds
 
-    def _round(self, this: _Round) -> model.Round:
-        """Return a round; its plan is that which was executed, else as far as its calls tell."""
+    def _round(self, logged: _Round) -> model.Round:
+        """Return a round; the plan is taken from its first executed attempt, else from its calls."""
         plan: tuple[model.Action, ...] = ()
-        engine = domain = problem = ""
-        last = this.planner[-1].call if this.planner else None
-        if last and last.ok:
-            plan = next((call.plan for turn in this.turns for call in turn.calls if call.plan), ())
-            domain, problem = last.pddl or ("", "")
+        engine = ""
+        domain = ""
+        problem = ""
+        last_call = logged.planner[-1].call if logged.planner else None
+        if last_call and last_call.ok:
+            coder_calls = (call for turn in logged.turns for call in turn.calls)
+            plan = next((call.plan for call in coder_calls if call.plan), ())
+            domain, problem = last_call.pddl or ("", "")
 
-        executed = next((turn.attempt for turn in this.turns if turn.attempt is not None), None)
-        attempt: Mapping[str, Any] = {} if executed is None else self._attempts[executed]
+        executed = [turn.attempt for turn in logged.turns if turn.attempt is not None]
+        attempt: Mapping[str, Any] = self._attempts[executed[0]] if executed else {}
         if attempt:
-            planned = map(table, items(attempt.get("plan")))
-            plan = tuple(map(_action, planned))
+            steps_of_plan = map(table, items(attempt.get("plan")))
+            plan = tuple(map(_action, steps_of_plan))
             engine = text(attempt.get("engine"))
             domain = self._shelf.put(text(attempt.get("domain")), "pddl")
             problem = self._shelf.put(text(attempt.get("problem")), "pddl")
 
         return model.Round(
-            number=this.number,
-            calls=tuple(shown.call for shown in this.planner),
+            number=logged.number,
+            calls=tuple(shown.call for shown in logged.planner),
             plan=plan,
             engine=engine,
             domain=domain,
             problem=problem,
-            domain_diff=self._follow("domain", domain),
-            problem_diff=self._follow("problem", problem),
-            tries=tuple(map(self._try, this.turns)),
-            writers=tuple(this.writers),
+            domain_diff=self._replace_newest("domain", domain),
+            problem_diff=self._replace_newest("problem", problem),
+            tries=tuple(map(self._try, logged.turns)),
+            writers=tuple(logged.writers),
         )
 
-    def _follow(self, kind: str, new: str) -> model.Diff | None:
-        """Return how a text differs from the one before of its kind, None where it does not or one is missing."""
+    def _replace_newest(self, kind: str, new: str) -> model.Diff | None:
+        """Make a text the newest text of its kind, and return the difference from the newest text before.
+
+        Return None if the texts are equal, or if one of them is missing.
+
+        Args:
+            kind: agent, domain or problem.
+            new: id of the text; "" for a missing text, which changes nothing.
+        """
         old = self._newest.get(kind)
         if new:
             self._newest[kind] = new
@@ -215,28 +251,31 @@ class _Reader:
         if turn.attempt is None:
             return model.Try(calls, None, None)
         attempt = self._attempt(turn.attempt)
-        return model.Try(calls, self._follow("agent", attempt.agent), attempt)
+        return model.Try(calls, self._replace_newest("agent", attempt.agent), attempt)
 
     def _attempt(self, index: int) -> model.Attempt:
+        """Return the attempt at an index of the trajectory, with its blame and its film."""
         record = self._attempts[index]
         file = text(record.get("agent"))
         source = self._files.source(file) if file else None
-        known = self._origins.attempts[index : index + 1]  # none where the files changed meanwhile
-        methods = known[0].methods if known else ()
+        # The origins lack the attempt if the files have changed since the origins were read.
+        has_origins = index < len(self._origins.attempts)
+        methods = self._origins.attempts[index].methods if has_origins else ()
         agent = self._shelf.put(source or "", "python", methods)
         blamed = None if source is None else blame(record, source, agent)
         if blamed:
-            written = (each for each in methods if each.first <= blamed.line <= each.last)
-            blamed = replace(blamed, written=next(written, None))
+            containing = (each for each in methods if each.first <= blamed.line <= each.last)
+            blamed = replace(blamed, written=next(containing, None))
         replayed = self._replayed.attempts if self._replayed else ()
         episode, check = replayed[index] if index < len(replayed) else (None, _NOT_SIMULATED)
+        readable_steps = takewhile(lambda step: -1 not in step, steps(record))
         return model.Attempt(
             round=count(record.get("round")),
             number=count(record.get("attempt")),
             reward=number(record.get("reward")) or 0.0,
             agent=agent,
             before=len(items(record.get("start"))),
-            steps=tuple(takewhile(lambda step: -1 not in step, steps(record))),
+            steps=tuple(readable_steps),
             blame=blamed,
             episode=episode,
             check=check,
@@ -246,22 +285,27 @@ class _Reader:
 
 
 def _attach(rounds: list[_Round], attempts: Sequence[Mapping[str, Any]]) -> None:
-    """Give each turn that acted the next attempt of its round; those that the log does not have are added."""
+    """Assign each attempt of the trajectory to the next turn of its round that acted, and sort the rounds.
+
+    If the log lacks the turn or the round of an attempt, add the turn or the round to ``rounds``.
+    """
     for index, attempt in enumerate(attempts):
-        number_ = whole(attempt.get("round"))
-        if number_ is None:
-            number_ = 1
-        these = [this for this in rounds if this.number == number_]
-        waiting = (turn for this in these for turn in this.turns if turn.acted and turn.attempt is None)
+        round_number = whole(attempt.get("round"))
+        if round_number is None:
+            round_number = 1
+        candidates = [each for each in rounds if each.number == round_number]
+        turns = [turn for each in candidates for turn in each.turns]
+        waiting = (turn for turn in turns if turn.acted and turn.attempt is None)
         turn = next(waiting, None)
         if turn is None:
             turn = _Turn(acted=True)
-            if not these or not number_:
-                these.append(_Round(number_))
-                rounds.append(these[-1])
-            these[-1].turns.append(turn)
+            # Number 0 stands for a single plan of a stored writer, so that each attempt gets a round of its own.
+            if not candidates or round_number == 0:
+                candidates.append(_Round(round_number))
+                rounds.append(candidates[-1])
+            candidates[-1].turns.append(turn)
         turn.attempt = index
-    rounds.sort(key=lambda this: this.number)
+    rounds.sort(key=lambda each: each.number)
 
 
 def _action(step: Mapping[str, Any]) -> model.Action:

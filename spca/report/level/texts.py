@@ -1,4 +1,4 @@
-"""The texts of a level as they are shown: each is kept once."""
+"""The store of a level's texts, in which equal texts are stored once."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ _ID_DIGITS: Final = 16
 
 
 class Shelf:
-    """The texts of a level.
+    """The store of a level's texts.
 
     Attributes:
-        texts: by ids made of their content.
+        texts: texts by id; an id is a hash of the content.
     """
 
     def __init__(self) -> None:
         self.texts: dict[str, Text] = {}
 
     def put(self, text: str, language: str, methods: tuple[Method, ...] = ()) -> str:
-        """Keep a text (``python``, ``pddl``, ``json`` or ``text``); return its id, equal for equal texts, "" for "".
+        """Store a text and return its id; for an empty text, store nothing and return "".
 
         Args:
-            methods: those of an agent.
+            language: ``python``, ``pddl``, ``json`` or ``text``.
+            methods: methods of the text with their origins, if the text is an agent. They are part of the id.
         """
         if not text:
             return ""

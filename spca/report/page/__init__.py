@@ -1,1 +1,1 @@
-"""Values as one HTML file; its template, styles and scripts lie here too."""
+"""The page of a report as one HTML file, with its template, styles and scripts."""

@@ -1,4 +1,4 @@
-"""From run folders to one page: every level read, re-simulated and packed."""
+"""Assembly of a page from run folders: every level is read, re-simulated and packed."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from spca.report.replay.resimulation import is_judged_as_upstream, resimulate
 PAGE: Final = PageKind("spca.report", open="openReport", libraries=("vendor/chart.umd.js", "vendor/diff.umd.js"))
 
 Progress = Callable[[str], None]
+"""Function that receives the environment id of each finished level."""
 
 
 def report_of(
@@ -34,16 +35,21 @@ def report_of(
     comparisons: Sequence[Comparison] = (),
     view: str = "",
 ) -> model.Report:
-    """Return what a page shows first, without paths of this machine: pages are passed on.
+    """Return the part of the report that a page shows first.
 
-    ``view`` is the address within it that it opens with.
+    Paths of this machine are removed, because pages are passed on to other people.
+
+    Args:
+        view: the address within the page that the page opens with; "" for the overview.
     """
+    without_folders = tuple(replace(run, folder="") for run in runs)
+    is_running = any(run.state == "running" for run in runs)
     return model.Report(
         title=title,
         program=f"sense-plan-code-act {__version__}",
         made=time.time(),
-        runs=strip_paths(tuple(replace(run, folder="") for run in runs)),
-        running=any(run.state == "running" for run in runs),
+        runs=strip_paths(without_folders),
+        running=is_running,
         tiles=minigrid_tiles(),
         primitives=PRIMITIVE_METHODS,
         comparisons=strip_paths(tuple(comparisons)),
@@ -52,23 +58,28 @@ def report_of(
 
 
 def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
-    """Return a function that re-simulates trajectories of a run by the rules it was judged by."""
+    """Return a function that re-simulates trajectories of a run under the rules of that run."""
     return partial(resimulate, make_world, upstream_rules=is_judged_as_upstream(files.info))
 
 
 def read_run(files: RunFiles) -> tuple[model.Run, Origins]:
-    """Return the overview of a run with what its attempts tell, and who wrote its methods."""
+    """Return the overview of a run including headlines and methods, and the origins of the methods by level."""
     run = overview(files)
     origins = read_origins(files)
     rows = []
     for row in run.levels:
-        known = origins.get(row.number, UNKNOWN)
-        rows.append(replace(row, headline=known.headline, group=known.group))
+        level_origins = origins.get(row.number, UNKNOWN)
+        rows.append(replace(row, headline=level_origins.headline, group=level_origins.group))
     return replace(run, levels=tuple(rows), methods=list_methods(origins)), origins
 
 
 def pack_run(number: int, files: RunFiles, make_world: WorldMaker, done: Progress) -> tuple[model.Run, dict[str, str]]:
-    """Return the overview of a run and its pieces; ``done`` is called after each level."""
+    """Return the overview of a run, and the packed pieces of the run by name.
+
+    Args:
+        number: position of the run in the report, from 0.
+        done: called after each level.
+    """
     simulate = simulator(files, make_world)
     levels: list[model.Level] = []
     run, origins = read_run(files)
@@ -77,13 +88,14 @@ def pack_run(number: int, files: RunFiles, make_world: WorldMaker, done: Progres
             levels.append(level(files, row.number, simulate, origins))
             done(row.env_id)
     checks = {each.number: _check(each) for each in levels}
-    rows = tuple(replace(row, check=checks.get(row.number, "")) for row in run.levels)
-    # What could not be read of a level is known only now.
-    return replace(run, levels=rows, warnings=tuple(files.warnings)), dict(_pieces(number, levels))
+    rows = [replace(row, check=checks.get(row.number, "")) for row in run.levels]
+    # Reading the levels may have added warnings.
+    run = replace(run, levels=tuple(rows), warnings=tuple(files.warnings))
+    return run, dict(_pieces(number, levels))
 
 
 def _check(level: model.Level) -> str:
-    """Return the worst result of a level's checks, or "" if there is none."""
+    """Return the worst result of the checks of a level's attempts; "" if no attempt was checked."""
     turns = (turn for level_round in level.rounds for turn in level_round.tries)
     results = {turn.attempt.check.result for turn in turns if turn.attempt}
     for result in ("different", "unrecorded", "equal"):
@@ -93,15 +105,23 @@ def _check(level: model.Level) -> str:
 
 
 def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, str]]:
-    """Yield one piece per level; texts whose lines several levels use lie in a piece of their own."""
-    uses = Counter(lines for each in levels for lines in {text.lines for text in each.texts.values()})
-    shared = {name: text for each in levels for name, text in each.texts.items() if uses[text.lines] > 1}
+    """Yield name and content of the piece with the shared texts, and of a piece for each level.
+
+    A text is shared if several levels use the text's lines.
+    """
+    uses = Counter[tuple[str, ...]]()  # number of levels that use the lines
+    for each in levels:
+        uses.update({text.lines for text in each.texts.values()})
+    shared = {}
+    for each in levels:
+        shared |= {name: text for name, text in each.texts.items() if uses[text.lines] > 1}
     yield f"run/{number}/texts", pack(shared)
     for each in levels:
-        own = {name: text for name, text in each.texts.items() if name not in shared}
-        yield f"run/{number}/level/{each.number}", pack(replace(each, texts=own))
+        unshared = {name: text for name, text in each.texts.items() if name not in shared}
+        piece = pack(replace(each, texts=unshared))
+        yield f"run/{number}/level/{each.number}", piece
 
 
 def document(title: str, report: model.Report, pieces: dict[str, str]) -> str:
-    """Return the page."""
+    """Return the HTML page with a report and the pieces of its levels."""
     return PAGE.render(title, {"report": pack(report), **pieces})

@@ -1,9 +1,9 @@
-"""The published run of the original system, to compare runs with.
+"""The published run of the original system, with which runs are compared.
 
-``published_baseline.json`` says what it is; per level it has outcome, minutes, rounds, attempts and calls, but neither
-tokens nor steps. Its 81 records are kept as they are: one environment id, which the curriculum lists twice, was played
-twice. In a comparison the first record meets the level of that id, the second stands alone; so does the one id that
-minigrid has since given a new version.
+``published_baseline.json`` describes the run. For each level the file has outcome, minutes, rounds, attempts and calls,
+but neither tokens nor steps. The file keeps all 81 original records, although two records have the same environment id,
+which the curriculum listed twice. A comparison matches the first of these two records with the level, and lists the
+second record without a partner. Another record has no partner, because minigrid has given its id a new version since.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _BILLED_USD: Final = 2.41
 
 
 def read_published() -> Run:
-    """Return the published run as far as it is known: no tokens, steps or times of day, and only its total cost."""
-    text = resources.files("spca.report.read").joinpath("published_baseline.json").read_text(encoding="utf-8")
-    records = json.loads(text)["rows"]
+    """Return the published run. Tokens, steps and times of day are not known, and of the cost only the total."""
+    file = resources.files("spca.report.read").joinpath("published_baseline.json")
+    records = json.loads(file.read_text(encoding="utf-8"))["rows"]
     levels = tuple(_row(number, record) for number, record in enumerate(records, 1))
     calls = sum(row.planner_calls + row.coder_calls for row in levels)
     usage = Usage(requests=calls, answered=calls, cost_usd=_BILLED_USD)
@@ -48,6 +48,7 @@ def read_published() -> Run:
 def _row(number: int, record: Mapping[str, Any]) -> LevelRow:
     calls = record["planner_calls"] + record["coder_calls"]
     usage = Usage(requests=calls, answered=calls, cost_unknown=calls)
+    seconds = round(record["elapsed_min"] * 60, 3)
 
     return LevelRow(
         number=number,
@@ -57,7 +58,7 @@ def _row(number: int, record: Mapping[str, Any]) -> LevelRow:
         seed=_SEED,
         outcome=record["outcome"],
         begun=1,
-        seconds=round(record["elapsed_min"] * 60, 3),
+        seconds=seconds,
         rounds=record["spca_rounds"],
         attempts=record["simulation_runs"],
         planner_calls=record["planner_calls"],

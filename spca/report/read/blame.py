@@ -1,4 +1,4 @@
-"""The line of generated code where an attempt ended, told from its record and the source that ran (pure)."""
+"""The line of generated code where an attempt ended, found from the attempt's record and the source that ran."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from spca.contracts import Status
 from spca.report.read.lenient import count, counts, items, table, text
 from spca.report.read.model import Blame
-from spca.report.read.outline import method_at, method_named
+from spca.report.read.outline import MethodLines, method_at, method_named
 from spca.sandbox.process.runner import FILENAME
 
 _FRAME: Final = re.compile(rf"^  {re.escape(FILENAME)}, line (\d{{1,7}}), in (\S{{1,90}})$", re.MULTILINE)
@@ -29,7 +29,13 @@ _LAST: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A line, the function it is said to be in, and why it is to blame."""
+    """A line to blame.
+
+    Attributes:
+        line: line of the source, from 1; 0 if no line is known.
+        name: name of the method according to the message; "" if the message names no method.
+        why: why the line is to blame.
+    """
 
     line: int
     name: str
@@ -37,24 +43,28 @@ class _Place:
 
 
 class _Ended:
-    """What is known of an attempt's end.
+    """The record of an attempt's end.
 
     Attributes:
-        frames: line and method of each frame of the agent, the outermost first.
-        lines: those that yielded its primitives.
+        status: status of the attempt.
+        message: message of the failure.
+        frames: line (as digits) and method of each traceback frame in the agent, the outermost frame first.
+        plan: names of the plan's actions.
+        lines: source lines that yielded the primitives, in order.
+        source: source of the agent.
     """
 
     def __init__(self, attempt: Mapping[str, Any], source: str) -> None:
         self.status = text(attempt.get("status"))
         self.message = text(attempt.get("message"))
-        # The message comes last and is not ours: it may look like a frame.
+        # The traceback ends with the message, which generated code may have made to look like a frame.
         traceback = text(attempt.get("traceback")).removesuffix(self.message)
         self.frames: list[tuple[str, str]] = _FRAME.findall(traceback)
 
-        planned = map(table, items(attempt.get("plan")))
-        self.plan = [text(step.get("action")) for step in planned]
-        taken = map(items, items(attempt.get("steps")))
-        self.lines = [count(step[2]) for step in taken if len(step) == 3]
+        plan_steps = map(table, items(attempt.get("plan")))
+        self.plan = [text(step.get("action")) for step in plan_steps]
+        primitive_steps = map(items, items(attempt.get("steps")))
+        self.lines = [count(step[2]) for step in primitive_steps if len(step) == 3]
         self.source = source
 
 
@@ -62,9 +72,9 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
     """Return the line to blame for the end of an attempt; None if it succeeded or its end is not recorded.
 
     Args:
-        attempt: an attempt of a trajectory file; may hold anything that JSON can.
-        source: the agent that ran.
-        agent_id: id of its text.
+        attempt: an attempt of a trajectory file; its values may be of any JSON type.
+        source: source of the agent that ran.
+        agent_id: id of the agent's text, for :attr:`Blame.agent`.
     """
     end = _Ended(attempt, source)
     place = _find_place(end)
@@ -73,16 +83,15 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
 
     last_line = source.count("\n") + 1
     line = place.line if 0 < place.line <= last_line else 0
-    method = method_at(source, line)
-
+    method = method_at(source, line) or MethodLines(place.name, line, line, line)
     return Blame(
         status=end.status,
         message=end.message,
         agent=agent_id,
         line=line,
-        method=method.name if method else place.name,
-        first=method.first if method else line,
-        last=method.last if method else line,
+        method=method.name,
+        first=method.first,
+        last=method.last,
         position=plan_position(attempt),
         why=place.why,
         **counts(attempt, "round", "attempt"),
@@ -100,62 +109,72 @@ def exception(attempt: Mapping[str, Any]) -> str | None:
 def plan_position(attempt: Mapping[str, Any]) -> int | None:
     """Return the step of the plan, from 0, at which an attempt ended; None without a plan.
 
-    It is that of the last primitive, or a later one if the code ended in its action before that yielded anything.
+    The step is that of the last primitive. If the end of the attempt names the action of a later step, the attempt
+    ended in that later step before it yielded a primitive.
     """
     end = _Ended(attempt, "")
     if not end.plan:
         return None
-    taken = items(attempt.get("steps"))
+    primitive_steps = items(attempt.get("steps"))
     plan_end = len(end.plan) - 1
-    if not taken and end.status == Status.GOAL_NOT_REACHED:
+    if not primitive_steps and end.status == Status.GOAL_NOT_REACHED:
         return plan_end
 
-    last_step = items(taken[-1]) if taken else []
-    last = count(last_step[1]) if len(last_step) == 3 else 0
-    named = _name_action(end)
-    for position in range(last, len(end.plan)):
-        if end.plan[position] == named:
+    last_step = items(primitive_steps[-1]) if primitive_steps else []
+    last_position = count(last_step[1]) if len(last_step) == 3 else 0
+    action = _name_action(end)
+    for position in range(last_position, len(end.plan)):
+        if end.plan[position] == action:
             return position
-    return min(last, plan_end)
+    return min(last_position, plan_end)
 
 
 def _name_action(end: _Ended) -> str:
-    """Return the method that the end of an attempt names: that of the outermost frame, which is the action's."""
+    """Return the action that the end of an attempt names: the method of the outermost frame, else of the message.
+
+    Return "" if neither names a method.
+    """
     if end.frames:
-        return end.frames[0][1]
+        _, outermost_method = end.frames[0]
+        return outermost_method
     message = end.message
-    named = _NO_GENERATOR.match(message) or _NO_METHOD.search(message) or _WHERE.search(message)
-    return named[1] if named else ""
+    match = _NO_GENERATOR.match(message) or _NO_METHOD.search(message) or _WHERE.search(message)
+    return match[1] if match else ""
 
 
 def _find_place(end: _Ended) -> _Place | None:
-    """Return where an attempt ended; None if it succeeded or its end is not recorded."""
+    """Return the line where an attempt ended; None if the attempt succeeded or its end is not recorded."""
     if end.status == Status.RUNTIME_ERROR:
         return _runtime_error(end)
     if end.status == Status.SYNTAX_ERROR:
         return _syntax_error(end)
     if end.status == Status.MISSING_METHOD:
-        named = _NO_METHOD.search(end.message)
-        return _Place(0, named[1] if named else "", "is in the plan, but class Agent has no such method")
+        match = _NO_METHOD.search(end.message)
+        method = match[1] if match else ""
+        return _Place(0, method, "is in the plan, but class Agent has no such method")
     if end.status == Status.GOAL_NOT_REACHED and end.plan and not end.lines:
         return _beginning(end, end.plan[-1], "carried out the last step of the plan without a single primitive")
-    return _last_primitive(end, _LAST[end.status]) if end.status in _LAST else None
+    if end.status in _LAST:
+        return _last_primitive(end, _LAST[end.status])
+    return None
 
 
 def _runtime_error(end: _Ended) -> _Place:
-    """Return the deepest frame, else what the message names, else the last primitive."""
+    """Return the line of the innermost frame; else the line that the message names; else the last primitive's line."""
     why = _why(end.message)
     if end.frames:
         line, name = end.frames[-1]
         return _Place(int(line), name, why)
     if where := _WHERE.search(end.message):
-        return _Place(int(where[2]), where[1], why)
-    if named := _NO_GENERATOR.match(end.message):
-        return _beginning(end, named[1], "is an action without a yield")
+        name, line = where.groups()
+        return _Place(int(line), name, why)
+    if match := _NO_GENERATOR.match(end.message):
+        return _beginning(end, match[1], "is an action without a yield")
     return _last_primitive(end, "yielded the last primitive before the code ended")
 
 
 def _why(message: str) -> str:
+    """Return what a line did that caused a runtime error with this message."""
     if message.startswith(_OVERDUE):
         return "was still running when its time was over"
     if message.startswith("the code crashed the interpreter"):
@@ -167,15 +186,17 @@ def _why(message: str) -> str:
 
 
 def _syntax_error(end: _Ended) -> _Place:
-    named = _LINE.search(end.message)
-    line = int(named[1]) if named else 0
+    """Return the line of the innermost frame; else the line that the message names; else no line."""
+    match = _LINE.search(end.message)
+    line = int(match[1]) if match else 0
     if end.frames:
-        line = int(end.frames[-1][0])
+        innermost_line, _ = end.frames[-1]
+        line = int(innermost_line)
     return _Place(line, "", "is why the code could not be loaded" if line else "the code could not be loaded")
 
 
 def _last_primitive(end: _Ended, why: str) -> _Place:
-    """Return the line that yielded it, or the beginning of the plan's first action if nothing was yielded."""
+    """Return the line that yielded the last primitive; without primitives, the ``def`` of the plan's first action."""
     if end.lines:
         return _Place(end.lines[-1], "", why)
     first = end.plan[0] if end.plan else ""
@@ -183,5 +204,6 @@ def _last_primitive(end: _Ended, why: str) -> _Place:
 
 
 def _beginning(end: _Ended, name: str, why: str) -> _Place:
+    """Return the line with the ``def`` of a method."""
     method = method_named(end.source, name)
     return _Place(method.line if method else 0, name, why)

@@ -1,4 +1,4 @@
-"""What a report shows of two runs side by side."""
+"""The values of a comparison of two runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A level in one of two runs that are compared; ``reasoning`` is a part of ``tokens``. These two and ``steps`` are
-    None where the run does not tell."""
+    """A level in one of the two runs of a comparison; None stands for a value that the run does not record.
+
+    Attributes:
+        tokens: input and output tokens.
+        reasoning: reasoning tokens, which ``tokens`` includes.
+        steps: primitives of the last attempt.
+        number: position in the order of the run, from 1.
+    """
 
     outcome: str
     rounds: int
@@ -22,7 +28,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ComparedLevel:
-    """A level in two runs; a run that does not have it has None."""
+    """A level in the two runs ``a`` and ``b``; the side of a run without the level is None."""
 
     category: str
     env_id: str
@@ -32,11 +38,15 @@ class ComparedLevel:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs side by side; levels in the order of ``a``, then those that only ``b`` has. ``a`` and ``b`` are ids.
+    """A comparison of two runs.
 
-    ``differences`` say what differs before the first step, such as commit, models and seed; ``notes`` what else makes
-    them hard to compare: no sandbox, levels that only one of them has. ``verdict`` says in words how ``b`` did beside
-    ``a``; its ``tone`` is ``good`` or ``bad`` where ``b`` solved more or fewer of the levels of both.
+    Attributes:
+        a, b: ids of the runs.
+        levels: the levels of ``a`` in order, then the levels that only ``b`` has.
+        notes: circumstances that limit the comparison, such as a missing sandbox or levels of one run only.
+        differences: lines about differences before the first step, such as commit, models and seed.
+        verdict: results of ``b`` relative to ``a`` in words.
+        tone: ``good`` or ``bad`` if ``b`` solved more or fewer of the shared levels than ``a``, else "".
     """
 
     a: str

@@ -1,6 +1,6 @@
-"""Values of files that may hold anything: what is of another type than it should be counts as missing (pure).
+"""Lenient readers for JSON values of any type: a value of the wrong type counts as missing (no input or output).
 
-Numbers that are not finite, or beyond what a script of a page can hold exactly, are missing too.
+A number also counts as missing if it is not finite, or too large for a script of a page to represent exactly.
 """
 
 from __future__ import annotations
@@ -11,68 +11,73 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 EXACT: Final = 2**53
-"""Whole numbers up to here are exact as floats."""
+"""Largest absolute value up to which every whole number is exact as a float."""
 
 
 def table(value: object) -> Mapping[str, Any]:
-    """Return a JSON object; {} for anything else."""
+    """Return ``value`` if it is a JSON object, else {}."""
     return value if isinstance(value, Mapping) else {}
 
 
 def items(value: object) -> list[Any]:
-    """Return a JSON list; [] for anything else."""
+    """Return ``value`` if it is a JSON list, else []."""
     return value if isinstance(value, list) else []
 
 
 def text(value: object, default: str = "") -> str:
-    """Return a JSON string; ``default`` for anything else."""
+    """Return ``value`` if it is a JSON string, else ``default``."""
     return value if isinstance(value, str) else default
 
 
 def number(value: object) -> float | None:
-    """Return a finite number; None for anything else."""
+    """Return ``value`` as a float if it is a finite number of at most :data:`EXACT`, else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if -EXACT <= value <= EXACT else None
 
 
 def whole(value: object) -> int | None:
-    """Return a non-negative integer; None for anything else."""
+    """Return ``value`` if it is an integer from 0 to :data:`EXACT`, else None."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value <= EXACT else None
 
 
 def count(value: object) -> int:
-    """Return a non-negative integer; 0 for anything else."""
+    """Return ``value`` if it is an integer from 0 to :data:`EXACT`, else 0."""
     return whole(value) or 0
 
 
 def texts(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return the JSON strings of these names."""
+    """Return the strings of a record at ``names``, by name; "" for a missing string."""
     return {name: text(record.get(name)) for name in names}
 
 
 def counts(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return the non-negative integers of these names."""
+    """Return the non-negative integers of a record at ``names``, by name; 0 for a missing integer."""
     return {name: count(record.get(name)) for name in names}
 
 
 def steps(attempt: Mapping[str, Any]) -> list[tuple[int, int, int]]:
-    """Return primitive, plan position from 0 and source line from 1 of each step; -1 for what cannot be read."""
-    found = []
+    """Return primitive, plan position (from 0) and source line (from 1) of each step; -1 for a missing value."""
+    triples = []
     for step in items(attempt.get("steps")):
         padded = [*items(step), None, None, None]
-        code, position, line = (-1 if whole(value) is None else value for value in padded[:3])
-        found.append((code, position, line))
-    return found
+        code, position, line = map(_read_index, padded[:3])
+        triples.append((code, position, line))
+    return triples
+
+
+def _read_index(value: object) -> int:
+    index = whole(value)
+    return -1 if index is None else index
 
 
 def parse_lenient(data: str) -> Any:
     """Parse JSON; ``NaN`` and infinities become None.
 
     Raises:
-        ValueError: it is not JSON.
+        ValueError: the data is not JSON, or is nested too deeply.
     """
     try:
         return json.loads(data, parse_constant=lambda _name: None, parse_float=_finite)

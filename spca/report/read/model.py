@@ -1,4 +1,4 @@
-"""The values of a report: what is read from run folders, before it is shown on a terminal or on a page.
+"""The values of a report: the contents of run folders, in a form for terminals and pages.
 
 ::
 
@@ -6,8 +6,9 @@
                                     --levels--> Level (rounds, calls, attempts) --> page
                             resimulating --> GridFilm, Check ----------------------^
 
-Everything is frozen and becomes JSON field by field (:func:`spca.common.web.packing.to_json`); the scripts of the page
-read the same names. Seconds are since the beginning of the run unless said otherwise. ``None`` means not known.
+All classes are frozen. :func:`spca.common.web.packing.to_json` writes them field by field, and the scripts of the page
+read the same names. Times are in seconds since the beginning of the run, unless a docstring says otherwise. ``None``
+means that a value is not known.
 """
 
 from __future__ import annotations
@@ -24,10 +25,13 @@ from spca.report.read.writers import OfferedWriter, TriedWriter, WriterRow
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A version of a method of an agent, and who wrote it; lines count from 1, decorators included.
+    """A version of a method of an agent, and the call that wrote the version.
 
-    ``level`` is the number of the level whose coder wrote it, ``attempt`` the attempt that ran it first ("1.2") and
-    ``call`` the file of the call; 0 and "" where no call of the run wrote it.
+    Attributes:
+        first, last: first and last line in the source, from 1; decorators are included.
+        level: number of the level in which the coder wrote the version; 0 if no call of the run wrote the version.
+        attempt: round and number of the first attempt that ran the version, such as "1.2"; "" likewise.
+        call: file of the coder's call; "" likewise.
     """
 
     name: str
@@ -40,15 +44,20 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class AgentText(Text):
-    """The source of an agent. The same source is another text where its methods have other origins."""
+    """The source of an agent. Two texts with the same source are different if the origins of their methods differ."""
 
     methods: tuple[Method, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Requests, tokens and cost. ``cost_usd`` sums the costs that are known, ``cost_unknown`` counts the others;
-    ``estimated`` counts requests whose tokens the server did not tell."""
+    """Requests, tokens and cost.
+
+    Attributes:
+        cost_usd: sum of the known costs, in US dollars.
+        cost_unknown: number of requests whose cost is not known.
+        estimated: number of requests whose tokens are estimated, because the server did not report them.
+    """
 
     requests: int = 0
     answered: int = 0
@@ -64,9 +73,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a level's time. ``phase``: ``plan`` (a call of the planner), ``solve``, ``code`` (a call of the
-    coder) or ``act`` (an attempt). ``status`` is "" for what went well, else a word: ``error`` of calls, the outcome
-    of attempts."""
+    """An interval of a level's time.
+
+    Attributes:
+        phase: ``plan`` (a call of the planner), ``solve`` (the planning engine), ``code`` (a call of the coder) or
+            ``act`` (an attempt).
+        round: number of the round; 0 for plans of stored writers.
+        start: beginning, in seconds since the beginning of the run.
+        status: "" for a success, ``error`` for a failed call, the status of a failed attempt.
+    """
 
     phase: str
     round: int
@@ -77,19 +92,26 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class LevelRow:
-    """A level in the overview.
+    """A level in the overview of a run.
 
-    ``number`` counts from 1 in the order of the run. ``outcome``: ``success``, ``fail``, ``aborted``, ``running`` or
-    ``pending``; ``begun`` is how often it was begun (more than once after kills). ``seconds`` and ``durations``
-    (``plan``, ``solve``, ``code``, ``act``) are seconds of work; ``started`` when it was begun, in seconds since the
-    beginning of the run. ``library`` is ``actions``, ``methods``, ``bytes`` after the level. ``check`` says whether
-    its re-simulation matches the recording: ``equal``, ``different``, ``unrecorded`` (nothing to compare with), "" (not
-    tried). ``version`` changes whenever there is something new to see in the level. ``writer`` is the stored problem
-    writer (``NAME/vNNN``) that made its last plan, "" where a model did.
-
-    Of a level that failed, ``headline`` says in words how its last attempt ended, where, and what came after it;
-    ``group`` is the same for failures of one kind: ``stuck: pick_up``. Both are "" for other levels, and where attempts
-    were not read (:func:`spca.report.page.assembly.read_run` reads them).
+    Attributes:
+        number: position in the order of the run, from 1.
+        outcome: ``success``, ``fail``, ``aborted``, ``running`` or ``pending``.
+        started: time of the last begin, in seconds since the beginning of the run.
+        begun: number of begins, which is more than 1 if a kill interrupted the level.
+        seconds: duration of the level.
+        steps: primitives of the last attempt.
+        steps_total: primitives of all attempts.
+        durations: seconds of work by phase (``plan``, ``solve``, ``code``, ``act``).
+        library: numbers of ``actions``, ``methods`` and ``bytes`` of the library after the level.
+        corrections: corrections of the simulator's judgement.
+        check: result of comparing the re-simulation with the recording: ``equal``, ``different``, ``unrecorded``
+            (nothing was recorded to compare with) or "" (not re-simulated).
+        version: text that changes whenever the content of the level changes.
+        writer: the stored problem writer (``NAME/vNNN``) that made the last plan; "" if a model made the last plan.
+        headline: for a failed level, a line about the end of the last attempt and the later rounds. It is "" for other
+            levels, and unless :func:`spca.report.page.assembly.read_run` has read the attempts.
+        group: for a failed level, the kind of the failure, such as ``stuck: pick_up``; "" like ``headline``.
     """
 
     number: int
@@ -122,7 +144,13 @@ class LevelRow:
 
 @dataclass(frozen=True, slots=True)
 class CategoryRow:
-    """Sums over a category; ``planned`` levels of it are in the run, ``finished`` have ended, ``solved`` well."""
+    """Sums over the levels of a category.
+
+    Attributes:
+        planned: number of levels in the run.
+        finished: number of levels that were solved or failed.
+        solved: number of solved levels.
+    """
 
     name: str
     planned: int
@@ -138,12 +166,15 @@ class CategoryRow:
 
 @dataclass(frozen=True, slots=True)
 class LibraryMethod:
-    """What became of a method in a run; primitives are left out.
+    """The history of a method in a run; methods of primitives are excluded.
 
-    ``is_kept``: it is in the library at the end; what a failed level wrote is thrown away. ``is_action``: it is public,
-    else it is a helper. ``level``, ``attempt`` and ``call`` say, as in :class:`Method`,
-    who wrote its newest version: that of the library, else the last one that ran. ``versions`` counts its texts,
-    ``failed`` the levels that failed at a line of it.
+    Attributes:
+        is_kept: whether the method is in the library at the end. Methods that a failed level wrote are discarded.
+        is_action: whether the method is public; else the method is a helper.
+        level, attempt, call: origin of the newest version, as in :class:`Method`. The newest version is the version in
+            the library, or, if the method was not kept, the last version that ran.
+        versions: number of different versions.
+        failed: number of levels that failed at a line of the method.
     """
 
     name: str
@@ -160,12 +191,17 @@ class LibraryMethod:
 class Run:
     """The overview of a run.
 
-    ``state``: ``finished``, ``stopped`` or ``running`` (a process holds its folder). ``started`` and ``ended`` are
-    seconds since the epoch. ``settings`` and ``versions`` are as recorded in ``run.json``, and so are ``git_dirty``
-    (whether files had been edited since the commit) and ``hashes`` (of product, prompts and curriculum);
-    ``continuations`` say with what other source the run went on. ``warnings`` say what of the folder could not be read.
-    ``published`` marks the baseline, which knows less. ``replayed``: every answer came from a recording; what such an
-    answer cost is not known. ``methods`` are there where attempts were read, as in :class:`LevelRow`.
+    Attributes:
+        state: ``finished``, ``stopped`` or ``running`` (a process holds the lock of the folder).
+        settings, versions: as recorded in ``run.json``.
+        started, ended: times of the first and the last event, in seconds since the epoch.
+        warnings: lines about files that could not be read.
+        published: whether the run is the published baseline, of which less is known.
+        git_dirty: whether files had been edited since the commit.
+        hashes: hashes of product, prompts and curriculum, as recorded in ``run.json``.
+        continuations: a line for each time that the run was resumed with another source or other models.
+        replayed: whether every answer came from a recording, so that the cost is not known.
+        methods: methods of all agents, if attempts were read; see :attr:`LevelRow.headline`.
     """
 
     id: str
@@ -193,7 +229,7 @@ class Run:
 
     @property
     def planned(self) -> int:
-        """Levels of the run, unfinished ones included."""
+        """Number of the levels of the run, including unfinished levels."""
         return len(self.levels)
 
     @property
@@ -207,10 +243,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a page shows first; everything else it loads piece by piece.
+    """The part of a report that a page shows first; the page loads the levels piece by piece.
 
-    ``made`` is seconds since the epoch; ``view`` is the address within the page that it opens with, "" for the
-    overview. ``primitives`` are the names of the agent's primitives; ``running``: a run is under way.
+    Attributes:
+        made: time at which the report was made, in seconds since the epoch.
+        primitives: names of the agent's primitives, by code.
+        view: the address within the page that the page opens with; "" for the overview.
+        running: whether a run is still going on.
     """
 
     title: str
@@ -234,9 +273,18 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a model. Texts are ids; ``answer`` is "" where none came, ``pddl`` and ``code`` are what is in it:
-    a planner's domain and problem, its problem writer or a coder's methods. ``error`` is what the solver, the
-    validator, the merge or the provider said, ``objection`` what a coder that sent the plan back has against it."""
+    """A call of a model; ``answer``, ``pddl`` and ``code`` are ids of texts.
+
+    Attributes:
+        file: file of the transcript.
+        phase: ``planner`` or ``coder``.
+        error: message of the solver, the validator, the merge or the provider.
+        cost: cost in US dollars.
+        answer: the answer; "" if there was no answer.
+        pddl: domain and problem in a planner's answer, else ().
+        code: the problem writer in a planner's answer, or the methods in a coder's answer.
+        objection: reason of a coder that rejected the plan.
+    """
 
     file: str
     phase: str
@@ -262,7 +310,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Two texts, given by id, of which the page shows the difference."""
+    """The ids of two texts whose difference the page shows."""
 
     old: str
     new: str
@@ -270,11 +318,16 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """The line of generated code where an attempt ended, and why that one.
+    """The line of generated code where an attempt ended.
 
-    ``line`` counts from 1 in the text ``agent``, 0 where no line is to blame; ``last`` is the end of its method.
-    ``position`` is the step of the plan, from 0, that was being carried out; None without a plan. ``written`` tells who
-    wrote the method of the line, None where no line is to blame.
+    Attributes:
+        agent: id of the agent's text.
+        line: line in that text, from 1; 0 if no line is to blame.
+        method: method of the line, or the method that the message names.
+        first, last: first and last line of the method.
+        position: step of the plan that was being carried out, from 0; None without a plan.
+        why: why the line is to blame.
+        written: version and origin of the method; None if no line is to blame.
     """
 
     round: int
@@ -293,7 +346,13 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Whether a re-simulation matches its recording: ``equal``, ``different``, ``unrecorded`` or "" (none), and why."""
+    """The result of comparing a re-simulation with its recording.
+
+    Attributes:
+        result: ``equal``, ``different``, ``unrecorded`` (nothing was recorded to compare with), or "" if there was no
+            re-simulation.
+        message: the result in words.
+    """
 
     result: str
     message: str
@@ -309,9 +368,15 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An execution of a plan. ``agent`` is the text that ran, ``file`` its file's name as recorded, "" where unknown;
-    ``steps`` is [primitive, plan position, source line] per primitive, plan positions from 0, lines from 1; ``before``
-    counts the primitives executed before it."""
+    """An execution of a plan.
+
+    Attributes:
+        agent: id of the text of the agent that ran.
+        before: number of primitives that were executed before the attempt, since the reset.
+        steps: primitive, plan position (from 0) and source line (from 1) of each step.
+        episode: the film for the player; None without a re-simulation.
+        file: recorded file name of the agent; "" if not known.
+    """
 
     round: int
     number: int
@@ -331,7 +396,13 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One turn of CODE and ACT: the calls of the coder, what they changed, and the attempt that followed, if any."""
+    """A turn of CODE and ACT.
+
+    Attributes:
+        calls: calls of the coder.
+        diff: change of the agent's source since the attempt before.
+        attempt: the attempt that followed; None if no attempt followed.
+    """
 
     calls: tuple[Call, ...]
     diff: Diff | None
@@ -340,9 +411,15 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One sense-plan-code-act round. Without a plan ``domain`` and ``problem`` are ""; diffs are to the plan before.
+    """A sense-plan-code-act round, or a plan of a stored problem writer.
 
-    Number 0 is a plan of a stored writer, the last of ``writers``; those before it made none.
+    Attributes:
+        number: number of the round, from 1; 0 for a plan of a stored writer.
+        calls: calls of the planner.
+        domain, problem: ids of the PDDL texts; "" without a plan.
+        domain_diff, problem_diff: changes of the PDDL texts since the plan before.
+        tries: turns of CODE and ACT.
+        writers: for number 0, the tried writers. The last writer made the plan; the earlier writers made no plan.
     """
 
     number: int
@@ -359,10 +436,13 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Everything about a level. ``texts`` holds the texts it alone uses; the others are in the run's own piece.
+    """All details of a level.
 
-    ``blame`` is that of the last attempt of a level that was not solved, whatever came after it; None where nothing
-    ran. ``offer`` is the problem writer that came with its plan.
+    Attributes:
+        blame: for an unsolved level, the blame of the last attempt, even if further rounds followed; None if no attempt
+            was made.
+        texts: texts by id. On a page, texts that several levels use are in a piece of the run instead.
+        offer: the problem writer that the planner offered with the plan.
     """
 
     number: int

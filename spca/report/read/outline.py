@@ -1,8 +1,8 @@
-"""Where the methods of a Python source lie, read from its lines (pure).
+"""Line ranges of the methods in a Python source, found by indentation (no input or output).
 
-Unlike a syntax tree this is there for a source with a syntax error, costs a hundredth for one of thousands of versions
-of an agent, and takes linear time whatever the text is. Both tell the same but for a method with an expression in
-brackets whose lines begin further left than the method: there it seems to end.
+Unlike a syntax tree, an outline works for a source with a syntax error, costs a hundredth of the time (an agent has
+thousands of versions), and takes linear time for every text. Outline and syntax tree agree, with one exception: if an
+expression in brackets has lines that begin further left than the method, the outline ends the method there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 MAX_CHARS: Final = 400_000
-"""Longer texts have no outline."""
+"""Length of a text in characters, above which the text has no outline."""
 
 _COMMENT_OR_STRING: Final = re.compile(
     r"""\#[^\n]*
@@ -27,8 +27,13 @@ _DEFINITION: Final = re.compile(r"(?:async\s++)?def\s++(\w++)")
 
 @dataclass(frozen=True, slots=True)
 class MethodLines:
-    """Where a method, or a function outside of classes, lies. Lines count from 1: decorators begin at ``first``, the
-    body ends at ``last``, ``line`` is that of its ``def``."""
+    """The lines, from 1, of a method or of a function outside of classes.
+
+    Attributes:
+        first: first line, which may be a decorator.
+        line: line of the ``def``.
+        last: last line of the body.
+    """
 
     name: str
     first: int
@@ -38,16 +43,19 @@ class MethodLines:
 
 @lru_cache(maxsize=64)
 def methods(source: str) -> tuple[MethodLines, ...]:
-    """Return the methods of all classes in source order, without those inside methods; () for a very long text."""
+    """Return the methods of all classes and the functions in source order, except functions inside functions.
+
+    Return () for a text of more than :data:`MAX_CHARS` characters.
+    """
     if len(source) > MAX_CHARS:
         return ()
     found = list[MethodLines]()
-    name = ""
-    margin = 0
+    name = ""  # of the method that the current line may belong to; "" outside of methods
+    indent = 0  # of that method, or of the decorators before a method
     first = 0
     line = 0
-    last = 0
-    decorated = 0
+    last = 0  # the last line with code so far
+    decorated = 0  # first line of the decorators before the next definition; 0 without decorators
     lines = zip(source.split("\n"), lines_in_strings(source), strict=True)
     for number, (text, in_string) in enumerate(lines, 1):
         code = text.lstrip()
@@ -56,40 +64,46 @@ def methods(source: str) -> tuple[MethodLines, ...]:
             continue
         if not code or code[0] == "#":
             continue
-        is_inner = len(text) - len(code) > margin or code[0] in ")]}"
+        # A closing bracket may stand at the left of the method that it belongs to.
+        is_inner = len(text) - len(code) > indent or code[0] in ")]}"
         if name and not is_inner:
             found.append(MethodLines(name, first, line, last))
             name = ""
         if not name and (definition := _DEFINITION.match(code)):
             name = definition[1]
-            margin = len(text) - len(code)
+            indent = len(text) - len(code)
             line = number
             first = decorated or number
             decorated = 0
         elif not name and code[0] == "@":
-            margin = len(text) - len(code)
+            indent = len(text) - len(code)
             decorated = decorated or number
         elif not name and not is_inner:
             decorated = 0
         last = number
-    return tuple([*found, MethodLines(name, first, line, last)] if name else found)
+    if name:
+        found.append(MethodLines(name, first, line, last))
+    return tuple(found)
 
 
 def lines_in_strings(source: str) -> Iterator[bool]:
-    """Yield for each line of a Python source whether it begins within a string."""
-    inside = set[int]()
+    """Yield, for each line of a Python source, whether the line begins within a string."""
+    inside = set[int]()  # line numbers from 0
     for match in _COMMENT_OR_STRING.finditer(source):
         if breaks := match[0].count("\n"):
             line = source.count("\n", 0, match.start())
             inside.update(range(line + 1, line + 1 + breaks))
-    yield from (number in inside for number in range(source.count("\n") + 1))
+    for number in range(source.count("\n") + 1):
+        yield number in inside
 
 
 def method_at(source: str, line: int) -> MethodLines | None:
-    """Return the method that a line belongs to."""
-    return next((method for method in methods(source) if method.first <= line <= method.last), None)
+    """Return the method that a line belongs to; None if the line is outside of methods."""
+    containing = (method for method in methods(source) if method.first <= line <= method.last)
+    return next(containing, None)
 
 
 def method_named(source: str, name: str) -> MethodLines | None:
-    """Return the method of a name; of several the last, which is the one that Python keeps."""
-    return next((method for method in reversed(methods(source)) if method.name == name), None)
+    """Return the last method with a name, which is the method that Python keeps; None if there is no such method."""
+    matching = (method for method in reversed(methods(source)) if method.name == name)
+    return next(matching, None)

@@ -1,7 +1,7 @@
-"""Reads a run's folder as it is: of a run that goes on, was killed, or whose files were damaged.
+"""Reader of a run's folder in any state: the run may be going on or killed, and files may be damaged.
 
-What cannot be read is left out and becomes a line of ``warnings``; only a folder without a ``run.json`` is no run.
-Names of files that stand in other files lead nowhere but into the folder.
+A file that cannot be read is left out, and a line of ``warnings`` names the file. Only a folder without ``run.json`` is
+refused. A file name that is recorded in another file is followed only if it leads into the folder.
 """
 
 from __future__ import annotations
@@ -23,30 +23,32 @@ from spca.runs.recording.folder import CURRICULUM, LOCK, STATE, layout_fault
 from spca.runs.recording.writer_files import FOLDER as WRITERS
 
 _LISTED: Final = 5
-"""Bad lines of a file that are named one by one."""
+"""Largest number of warnings about single lines of a file."""
 _LOCKS: Final = Path("/proc/locks")
+"""The kernel's list of file locks."""
 
 
 class RunFiles:
-    """The files of a run as they were when it was opened; other files than those below are read when asked for.
+    """The files of a run. The attributes hold the state when the folder was opened; methods read further files.
 
     Attributes:
-        path: the folder, absolute, without links.
-        id: its name.
-        running: a process held the folder when it was opened.
-        info: ``run.json``.
-        events: of ``metrics.jsonl``.
-        records: of ``calls.jsonl``.
+        path: the folder's absolute path, without symbolic links.
+        id: name of the folder.
+        running: whether a process held the lock of the folder.
+        info: content of ``run.json``.
+        events: events of ``metrics.jsonl``.
+        records: lines of the ledger, ``calls.jsonl``.
         finished: summaries of finished levels.
-        warnings: what could not be read; grows as more is read.
+        warnings: lines about files that could not be read; later reads append to this list.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         self.id = self.path.name
         self.warnings: list[str] = []
-        # In this order: a run that goes on meanwhile is not taken for one that ended in the middle of a level, and a
-        # level whose end is in the log is in the state.
+        # The order matters if the run goes on meanwhile. The lock is checked first, so that a run that ends now does
+        # not seem to have ended in the middle of a level. The state is read last, so that it has every level whose end
+        # is in the log.
         self.running = is_held(self.path)
         self.events = self._lines("metrics.jsonl")
         self.records = self._lines("calls.jsonl")
@@ -63,7 +65,7 @@ class RunFiles:
 
     @cached_property
     def level_under_way(self) -> int | None:
-        """Number of the level that the run is at; None of a run that does not go on."""
+        """Number of the level that the run is working on; None if the run is not going on."""
         if not self.running:
             return None
         for event in reversed(self.events):
@@ -73,12 +75,12 @@ class RunFiles:
 
     @cached_property
     def histories(self) -> Mapping[int, History]:
-        """What the log tells of each level, by its number."""
+        """The history of each level that the log mentions, by number of the level."""
         return histories(self.events)
 
     @cached_property
     def summaries(self) -> dict[int, dict[str, Any]]:
-        """Summaries of finished levels, by number."""
+        """Summaries of finished levels, by number of the level."""
         summaries = dict[int, dict[str, Any]]()
         for position, summary in enumerate(self.finished, 1):
             number = whole(summary.get("index")) or position
@@ -86,10 +88,11 @@ class RunFiles:
         return summaries
 
     def tasks(self) -> tuple[Task, ...]:
-        """Return the levels of the run in order, with those to come; () if the curriculum cannot be read."""
-        chosen = table(self.info.get("settings"))
-        start = text(chosen.get("start_category")) or None
-        only = [value for name in ("only", "levels") if (value := text(chosen.get(name)))]
+        """Return all levels of the run in order, including later levels; () if the curriculum cannot be read."""
+        settings = table(self.info.get("settings"))
+        start = text(settings.get("start_category")) or None
+        selections = (text(settings.get(name)) for name in ("only", "levels"))
+        only = [selection for selection in selections if selection]
         source = self.source(CURRICULUM)
         if source is None:
             return ()
@@ -100,12 +103,12 @@ class RunFiles:
             return ()
 
     def trajectory(self, summary: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the recorded attempts of the level of ``summary``, None if they cannot be read."""
+        """Return the content of the trajectory file that a level's summary names; None if it cannot be read."""
         name = text(summary.get("trajectory"))
         return self.read_object(name) if name else None
 
     def writer(self, label: str) -> dict[str, Any]:
-        """Return what is known of a version of a problem writer, {} if it cannot be read."""
+        """Return the content of the JSON file of a problem writer's version; {} if the file cannot be read."""
         return self.read_object(f"{WRITERS}/{label}.json") or {}
 
     def _warn(self, line: str) -> None:
@@ -113,6 +116,11 @@ class RunFiles:
             self.warnings.append(line)
 
     def _info(self) -> dict[str, Any]:
+        """Return the content of ``run.json``.
+
+        Raises:
+            ReportError: another version of the program wrote the folder, or ``run.json`` cannot be read.
+        """
         if fault := layout_fault(self.path):
             raise ReportError(fault)
         info = self.read_object("run.json")
@@ -121,33 +129,37 @@ class RunFiles:
         return info
 
     def _read_finished(self) -> list[dict[str, Any]]:
+        """Return the summaries of finished levels from the state file; without it, from summary files and the log."""
         state = self.read_object(STATE)
         if state is not None and isinstance(state.get("finished"), list):
-            whole_ones = [summary for summary in state["finished"] if isinstance(summary, dict)]
-            if len(whole_ones) < len(state["finished"]):
+            summaries = [summary for summary in state["finished"] if isinstance(summary, dict)]
+            if len(summaries) < len(state["finished"]):
                 self._warn(f"{STATE}: a finished level is no JSON object, left out")
-            return whole_ones
+            return summaries
         if state is not None:
             self._warn(f"{STATE}: lists no finished levels")
-        # A level that was aborted and then begun again may have left summaries of both.
+        # A level that was aborted and then begun again may have left two summaries. The finished one counts.
         paths = sorted(self.path.glob("summaries/summary_*.json"))
         written = filter(None, (self.read_object(f"summaries/{path.name}") for path in paths))
         logged = [event for event in self.events if event.get("event") == "level_summary"]
-        ended = (summary for summary in (*written, *logged) if summary.get("outcome") in ENDED)
-        found = {whole(summary.get("index")): summary for summary in ended}
-        return [found[number] for number in sorted(number for number in found if number)]
+        by_number: dict[int, dict[str, Any]] = {}
+        for summary in (*written, *logged):
+            number = whole(summary.get("index"))
+            if number and summary.get("outcome") in ENDED:
+                by_number[number] = summary
+        return [by_number[number] for number in sorted(by_number)]
 
     def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
-        """Return the objects of a file of JSON lines; it comes into being with its first line."""
+        """Return the objects of a file of JSON lines; () if the file does not exist, because no line was written."""
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
         lines = (data or b"").split(b"\n")
-        found = list[dict[str, Any]]()
+        objects = list[dict[str, Any]]()
         bad = list[str]()
         for position, line in enumerate(lines, 1):
             words = line.decode("utf-8", "replace")
-            value = _object(words) if words else {}
+            value = _parse_object(words) if words else {}
             if value:
-                found.append(value)
+                objects.append(value)
                 if words.encode() != line:
                     bad.append(f"{name}: line {position} holds bytes that are not UTF-8")
             elif value is None and position == len(lines):
@@ -158,20 +170,20 @@ class RunFiles:
             self._warn(warning)
         if len(bad) > _LISTED:
             self._warn(f"{name}: {len(bad) - _LISTED} more lines like these")
-        return tuple(found)
+        return tuple(objects)
 
     def read_object(self, name: str) -> dict[str, Any] | None:
-        """Return the JSON object of a file, such as a call of a model; None when it cannot be read."""
+        """Return the JSON object in a file, such as a transcript; None, and a warning, if it cannot be read."""
         data = self.source(name)
         if data is None:
             return None
-        value = _object(data)
+        value = _parse_object(data)
         if value is None:
             self._warn(f"{name}: is no JSON object")
         return value
 
     def source(self, name: str) -> str | None:
-        """Return a text of the folder, such as an agent; None when it cannot be read."""
+        """Return the text of a file, such as an agent; None, and a warning, if the file cannot be read."""
         data = self._bytes(name)
         if data is None:
             return None
@@ -181,7 +193,7 @@ class RunFiles:
         return words
 
     def _bytes(self, name: str) -> bytes | None:
-        """Return a file of the folder; None, and a warning, when it lies elsewhere or cannot be read."""
+        """Return the content of a file; None, and a warning, if it is outside of the folder or cannot be read."""
         try:
             path = (self.path / name).resolve()
             if path.is_relative_to(self.path):
@@ -189,7 +201,7 @@ class RunFiles:
             self._warn(f"{name}: lies outside of the run's folder")
         except FileError as error:
             self._warn(f"{name}: cannot be read: {error.reason}")
-        except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have; links in a circle
+        except (OSError, ValueError, RuntimeError) as error:  # an invalid file name, or symbolic links in a circle
             self._warn(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}")
         return None
 
@@ -198,32 +210,39 @@ def open_run(path: Path) -> RunFiles:
     """Read a run's folder.
 
     Raises:
-        ReportError: it has no ``run.json`` that can be read.
+        ReportError: the folder has no readable ``run.json``.
     """
     return RunFiles(path)
 
 
 def is_held(folder: Path) -> bool:
-    """Return whether a process holds the folder's lock, without touching it: a run may want it in this moment."""
+    """Return whether a process holds the lock of a run's folder.
+
+    The function reads the kernel's list of locks. Trying the lock instead could make a run fail that starts just now.
+    """
     try:
         lock = (folder / LOCK).stat()
         lines = _LOCKS.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
         return False
-    device = f"{os.major(lock.st_dev):02x}:{os.minor(lock.st_dev):02x}"
+    major = os.major(lock.st_dev)
+    minor = os.minor(lock.st_dev)
+    lock_device = f"{major:02x}:{minor:02x}"
     for fields in map(str.split, lines):  # "1: FLOCK ADVISORY WRITE <process> <device>:<inode> 0 EOF"
         if len(fields) < 6 or fields[1] != "FLOCK":
             continue
-        where, _, inode = fields[5].rpartition(":")
-        if inode == str(lock.st_ino) and (where == device or _has_open(fields[4], lock)):
+        device, _, inode = fields[5].rpartition(":")
+        if inode != str(lock.st_ino):
+            continue
+        if device == lock_device or _has_open(fields[4], lock):
             return True
     return False
 
 
 def _has_open(process: str, lock: os.stat_result) -> bool:
-    """Return whether a process has the lock open.
+    """Return whether a process, by its id, has the lock file open.
 
-    Some file systems (btrfs, overlays) show another device to ``stat`` than to the list of locks.
+    On some file systems (btrfs, overlays) ``stat`` and the list of locks name different devices for the same file.
     """
     for link in Path("/proc", process, "fd").glob("*"):
         try:
@@ -234,7 +253,8 @@ def _has_open(process: str, lock: os.stat_result) -> bool:
     return False
 
 
-def _object(data: str) -> dict[str, Any] | None:
+def _parse_object(data: str) -> dict[str, Any] | None:
+    """Return the JSON object in a text; None if the text is no JSON object."""
     try:
         value = parse_lenient(data)
     except ValueError:

@@ -1,4 +1,4 @@
-"""When a level was begun, and how its time was spent: read from its events (pure)."""
+"""The history of a level, read from its events: begins, work, and intervals of time (no input or output)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ Event = Mapping[str, Any]
 _CALLS: Final = ("planner_call", "coder_call")
 _WORKS: Final = (*_CALLS, "level_summary", "writers_tried", "compiled_plan", "spca_rounds", "simulation_runs")
 ENDED: Final = ("success", "fail")
-"""Outcomes after which a level counts: what it took is known. Others are not finished: aborted, running, pending."""
+"""Outcomes of finished levels. Levels with another outcome (aborted, running, pending) are not finished."""
 
 
 class Work(NamedTuple):
-    """Something that takes time: the event that it began or ended with, and when it came.
+    """A piece of work in a level, such as a call or an attempt.
 
     Attributes:
-        kind: the event, or the counter that it increased.
-        round: 0 before the first.
-        attempt: number of the round's newest attempt, 0 before the first.
+        kind: name of the event, or name of the counter that the event increased.
+        event: the event at the begin or the end of the work.
+        round: number of the current round, from 1; 0 before the first round.
+        attempt: number of the newest attempt in the round, from 1; 0 before the first attempt.
     """
 
     kind: str
@@ -35,39 +36,41 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """How often a level was begun, and its events since it was begun the last time."""
+    """The number of begins of a level, and the level's events since the last begin."""
 
     begun: int
     events: Sequence[Event]
 
     @property
     def works(self) -> list[Work]:
-        """What takes time, in order."""
-        found = []
-        this = attempt = 0
+        """The pieces of work in the order of the events."""
+        works = []
+        round_number = 0
+        attempt = 0
         for event in self.events:
-            kind = event.get("name" if event.get("event") == "counter_inc" else "event")
+            is_counter = event.get("event") == "counter_inc"
+            kind = event.get("name") if is_counter else event.get("event")
             if kind == "spca_rounds":
-                this += 1
+                round_number += 1
                 attempt = 0
             elif kind == "simulation_runs":
                 attempt += 1
             if kind in _WORKS:
-                found.append(Work(text(kind), event, this, attempt))
-        return found
+                works.append(Work(text(kind), event, round_number, attempt))
+        return works
 
     @property
     def started(self) -> float | None:
-        """When the first event came; seconds since the epoch."""
+        """Time of the first event, in seconds since the epoch; None if no event has a time."""
         return next(_times(self.events), None)
 
     @property
     def ended(self) -> float | None:
-        """When the last event came; seconds since the epoch."""
+        """Time of the last event, in seconds since the epoch; None if no event has a time."""
         return max(_times(self.events), default=None)
 
     def last(self, event: str) -> Event:
-        """Return the newest event of that name, or {}."""
+        """Return the newest event of a name, or {} if there is no such event."""
         for entry in reversed(self.events):
             if entry.get("event") == event:
                 return entry
@@ -75,32 +78,38 @@ class History:
 
     @property
     def counters(self) -> dict[str, object]:
-        """What the counters of the level have come to."""
+        """The last value of each counter of the level, by name."""
         increments = (event for event in self.events if event.get("event") == "counter_inc")
         return {text(event.get("name")): event.get("value") for event in increments}
 
 
 NO_HISTORY: Final = History(0, ())
-"""Of a level that was not begun."""
+"""The history of a level that was not begun."""
 
 
 def histories(events: Iterable[Event]) -> dict[int, History]:
-    """Return what the log tells of each level, by its number."""
+    """Return the history of each level that the log mentions, by number of the level."""
     begun = Counter[int]()
-    kept: dict[int, list[Event]] = {}
+    level_events: dict[int, list[Event]] = {}
     for event in events:
         level = whole(event.get("level_index"))
         if level is None:
             continue
         if event.get("event") == "level_start":
             begun[level] += 1
-            kept[level] = []
-        kept.setdefault(level, []).append(event)
-    return {level: History(begun[level], level_events) for level, level_events in kept.items()}
+            level_events[level] = []  # drops the events of an earlier, interrupted begin
+        level_events.setdefault(level, []).append(event)
+    return {level: History(begun[level], since_begin) for level, since_begin in level_events.items()}
 
 
 def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[str, str]:
-    """Return a level's outcome, and why, given its summary ({} if it has none) and how often it was begun."""
+    """Return the outcome of a level, and the reason in words.
+
+    Args:
+        summary: the level's summary; {} if there is no summary.
+        begun: number of begins of the level.
+        under_way: whether the run is working on the level now.
+    """
     if summary:
         outcome = text(summary.get("outcome"))
         return outcome if outcome in ENDED else "aborted", text(summary.get("reason"))
@@ -112,38 +121,44 @@ def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[
 def spans(
     history: History, began: float, statuses: Mapping[tuple[int, int], str], open_status: str, longest_act: float | None
 ) -> tuple[Span, ...]:
-    """Return what was done when, in order.
+    """Return the intervals of calls, solving and attempts in order.
 
-    The log has the ends of calls and the beginnings of attempts: an attempt lasts until the next work begins, but not
-    longer than ``longest_act`` seconds, where that is known.
+    The log has the end of each call and the begin of each attempt. Therefore an attempt is assumed to last until the
+    next work begins, but at most ``longest_act`` seconds.
 
     Args:
-        began: the beginning of the run, in seconds since the epoch.
-        statuses: how attempts ended, by round (0: stored writers) and by number within the round from 1.
-        open_status: of an attempt whose end the log does not have.
+        began: the begin of the run, in seconds since the epoch.
+        statuses: "" or the status of failure of each attempt, by round (0 for stored writers) and by number within the
+            round from 1.
+        open_status: status of a last attempt whose end is not in the log.
+        longest_act: duration of the longest attempt of the level in seconds; None if not known.
     """
     found = list[Span]()
-    act: Span | None = None
+    act: Span | None = None  # the attempt whose end is not known yet
     for work in history.works:
-        if (time := number(work.event.get("time"))) is None:
+        time = number(work.event.get("time"))
+        if time is None:
             continue
-        at = round(max(0.0, time - began), 4)
-        calls = _call_spans(work, at) if work.kind in _CALLS else []
+        event_at = round(max(0.0, time - began), 4)
+        calls = _call_spans(work, event_at) if work.kind in _CALLS else []
         if act:
-            until = calls[0].start if calls else at
+            until = calls[0].start if calls else event_at
             seconds = round(max(0.0, until - act.start), 4)
-            found.append(replace(act, seconds=seconds if longest_act is None else min(seconds, longest_act)))
+            if longest_act is not None:
+                seconds = min(seconds, longest_act)
+            found.append(replace(act, seconds=seconds))
             act = None
         found += calls
         if work.kind == "simulation_runs":
-            act = Span("act", work.round, at, 0.0, statuses.get((work.round, work.attempt), ""))
+            status = statuses.get((work.round, work.attempt), "")
+            act = Span("act", work.round, event_at, 0.0, status)
     if act:
         found.append(replace(act, status=act.status or open_status))
     return tuple(found)
 
 
 def durations(summary: Mapping[str, Any], spent: Iterable[Span]) -> dict[str, float]:
-    """Return the seconds by phase: as the level's summary sums them, else the sums of its spans."""
+    """Return the seconds by phase, from the level's summary if it has them, else summed over the spans ``spent``."""
     names = {"plan": "plan_s", "solve": "solve_s", "code": "code_s", "act": "sim_s"}
     measured = table(summary.get("durations"))
     if measured:
@@ -158,35 +173,45 @@ def durations(summary: Mapping[str, Any], spent: Iterable[Span]) -> dict[str, fl
 
 
 def attempt_statuses(trajectory: Mapping[str, Any]) -> dict[tuple[int, int], str]:
-    """Return how the attempts of a trajectory file ended, by round and by number within the round."""
-    found: dict[tuple[int, int], str] = {}
-    seen = Counter[int]()
+    """Return the status of each attempt in a trajectory file ("" for a success), by round and number in the round.
+
+    Numbers of attempts count from 1.
+    """
+    statuses: dict[tuple[int, int], str] = {}
+    attempts_of_round = Counter[int]()
     for attempt in map(table, items(trajectory.get("attempts"))):
         round_number = count(attempt.get("round"))
-        seen[round_number] += 1
+        attempts_of_round[round_number] += 1
         status = text(attempt.get("status"))
-        found[round_number, seen[round_number]] = "" if status == "success" else status
-    return found
+        key = (round_number, attempts_of_round[round_number])
+        statuses[key] = "" if status == "success" else status
+    return statuses
 
 
 def _call_spans(work: Work, end: float) -> list[Span]:
-    """Return the spans of a call, which is logged at its end.
+    """Return the span of a call that was logged at ``end``; for a planner's call, also the span of solving.
 
-    A planner's call took ``seconds``, then came ``solve_s`` of solving.
+    The event has the durations: first ``seconds`` of the call, then ``solve_s`` of solving.
     """
     event = work.event
     phase = "plan" if work.kind == "planner_call" else "code"
-    seconds = max(0.0, number(event.get("seconds")) or 0.0)
-    solving = max(0.0, number(event.get("solve_s")) or 0.0) if phase == "plan" else 0.0
+    call_seconds = max(0.0, number(event.get("seconds")) or 0.0)
+    solve_seconds = 0.0
+    if phase == "plan":
+        solve_seconds = max(0.0, number(event.get("solve_s")) or 0.0)
     status = "" if event.get("ok") is True else "error"
-    start = round(max(0.0, end - seconds - solving), 4)
-    if not solving:
-        return [Span(phase, work.round, start, seconds, status)]
+    start = round(max(0.0, end - call_seconds - solve_seconds), 4)
+    if not solve_seconds:
+        return [Span(phase, work.round, start, call_seconds, status)]
 
-    solve_start = round(max(0.0, end - solving), 4)
-    solved = Span("solve", work.round, solve_start, solving, status)
-    return [Span(phase, work.round, start, seconds), solved]
+    solve_start = round(max(0.0, end - solve_seconds), 4)
+    solve = Span("solve", work.round, solve_start, solve_seconds, status)
+    return [Span(phase, work.round, start, call_seconds), solve]
 
 
 def _times(events: Iterable[Event]) -> Iterator[float]:
-    return (time for event in events if (time := number(event.get("time"))) is not None)
+    """Yield the times of the events that have a time, in seconds since the epoch."""
+    for event in events:
+        time = number(event.get("time"))
+        if time is not None:
+            yield time

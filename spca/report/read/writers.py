@@ -1,4 +1,4 @@
-"""What a report shows of problem writers, as events and summaries tell it (pure)."""
+"""Problem writers in a report, read from events and summaries (no input or output)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from spca.report.read.lenient import count, counts, items, table, text, texts
 
 @dataclass(frozen=True, slots=True)
 class TriedWriter:
-    """A stored problem writer that was tried on a level. ``miss``: ``refused``, ``invalid`` or ``failed``, and why; ""
-    for the one whose plan solved it."""
+    """A stored problem writer that was tried on a level.
+
+    Attributes:
+        miss: ``refused``, ``invalid`` or ``failed``; "" for the writer whose plan solved the level.
+        reason: why the writer was not successful.
+    """
 
     label: str
     miss: str
@@ -22,8 +26,13 @@ class TriedWriter:
 
 @dataclass(frozen=True, slots=True)
 class OfferedWriter:
-    """The problem writer that came with the plan of a solved level: the ``label`` of the new version, or "" and the
-    ``reason`` why it was not accepted. ``source`` and ``domain`` are ids of texts, "" where there are none."""
+    """A problem writer that the planner offered with the plan of a solved level.
+
+    Attributes:
+        label: label of the accepted version; "" if the writer was rejected.
+        reason: why the writer was rejected.
+        source, domain: ids of texts; "" if there is no text.
+    """
 
     name: str
     label: str
@@ -37,11 +46,13 @@ class WriterRow:
     """A version of a problem writer.
 
     Attributes:
-        level: number of the level that it came with.
-        planned: levels that it planned without a call.
-        failed, late, invalid: its strikes in the whole run, of its own file, as the others.
-        cases: levels that it has to go on reading.
-        left_out: where and why it is not tried any more, "" if nowhere.
+        level: number of the level whose plan came with the version.
+        planned: number of solved levels whose last plan the version made without a call of a model.
+        failed: number of executed plans that did not solve the level, over all levels of the run.
+        cases: number of levels that later versions must still solve.
+        late: number of answers that took too long, over all levels of the run.
+        invalid: number of answers that were not a solvable problem, over all levels of the run.
+        left_out: where and why the version is not tried any more; "" if the version is tried everywhere.
     """
 
     label: str
@@ -55,17 +66,21 @@ class WriterRow:
 
 
 def read_tried(event: Mapping[str, Any]) -> TriedWriter:
-    """Read a ``compiled_plan`` event."""
+    """Return the tried writer that a ``compiled_plan`` event records."""
     return TriedWriter(**texts(event, "miss", "reason"), label=text(event.get("writer")))
 
 
 def find_planning_writer(summary: Mapping[str, Any]) -> str:
-    """Return the label of the stored writer that made the last plan of a level, "" if a model did."""
+    """Return the label of the stored writer that made the last plan of a level; "" if a model made the plan."""
     return text(table(summary.get("writers")).get("plan"))
 
 
 def offer(summary: Mapping[str, Any]) -> OfferedWriter | None:
-    """Return the writer that came with the plan of a level, without its texts."""
+    """Return the writer that the planner offered with the plan of a level, without texts; None if there was no offer.
+
+    Args:
+        summary: the level's summary.
+    """
     recorded = table(summary.get("writers"))
     name = text(recorded.get("offered"))
     if not name:
@@ -79,19 +94,24 @@ def offer(summary: Mapping[str, Any]) -> OfferedWriter | None:
 def writer_rows(
     summaries: Iterable[Mapping[str, Any]], record: Callable[[str], Mapping[str, Any]]
 ) -> tuple[WriterRow, ...]:
-    """Return every version that was accepted in a run, in that order; ``record`` gives the JSON of a label."""
-    born = dict[str, int]()
+    """Return a row for every version that was accepted in a run, in the order of acceptance.
+
+    Args:
+        summaries: summaries of the levels, in order.
+        record: returns the content of a version's JSON file, by label.
+    """
+    level_of = dict[str, int]()
     planned = Counter[str]()
     for summary in summaries:
         offered = offer(summary)
         if offered and offered.label:
-            born[offered.label] = count(summary.get("index"))
+            level_of[offered.label] = count(summary.get("index"))
         if summary.get("outcome") == "success":
             planned[find_planning_writer(summary)] += 1
     rows = []
-    for label, level in born.items():
-        known = record(label)
-        cases = len(items(known.get("cases")))
-        more = texts(known, "left_out") | counts(known, "failed", "late", "invalid")
-        rows.append(WriterRow(label, level, planned[label], cases=cases, **more))
+    for label, level in level_of.items():
+        version = record(label)
+        cases = len(items(version.get("cases")))
+        fields = texts(version, "left_out") | counts(version, "failed", "late", "invalid")
+        rows.append(WriterRow(label, level, planned[label], cases=cases, **fields))
     return tuple(rows)

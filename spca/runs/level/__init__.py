@@ -1,1 +1,1 @@
-"""How a level is played: a plan coded and acted, and round 0, in which stored problem writers plan."""
+"""Playing a level: code and execution for a plan, and round 0, in which stored problem writers plan."""

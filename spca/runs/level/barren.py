@@ -1,4 +1,4 @@
-"""Levels in which a model gave no usable answer, and when there were enough of them to stop asking it (pure)."""
+"""Levels in which a model gave no usable answer, and the error once there are too many in a row (pure)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from spca.llm.calls.ledger import Outcome, Record, sums
 from spca.llm.catalogue.model_ref import ModelRef
 
 MAX_BARREN_LEVELS: Final = 2
-"""Levels in a row after which a model that gives no usable answer is not asked any more."""
+"""A model that gives no usable answer in this many levels in a row is not asked any more."""
 
-_WRITES: Final = {"planner": "a valid plan", "coder": "usable code"}
+_USABLE_ANSWERS: Final = {"planner": "a valid plan", "coder": "usable code"}
 
 
 def flags_of_models(large: ModelRef, small: ModelRef, coder: ModelRef) -> dict[str, dict[str, str]]:
-    """Return for each role its models, each with the flag that names another one."""
+    """Return role -> model -> the flag that replaces the model."""
     return {
         "planner": {str(small): "--planner-small-model", str(large): "--planner-model"},
         "coder": {str(coder): "--coder-model"},
@@ -26,9 +26,9 @@ def flags_of_models(large: ModelRef, small: ModelRef, coder: ModelRef) -> dict[s
 
 
 def count_barren_end(finished: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many of the latest levels were played with a model that gave no usable answer.
+    """Return how many levels at the end of ``finished`` had a model that gave no usable answer.
 
-    Such levels say nothing of what can be learned, so that a run that goes on plays them again.
+    Because the result of such levels does not depend on what was learned, a resumed run plays them again.
     """
     count = 0
     for summary in reversed(finished):
@@ -41,29 +41,32 @@ def count_barren_end(finished: Sequence[Mapping[str, Any]]) -> int:
 def unusable_model(
     finished: Sequence[Mapping[str, Any]], flags: Mapping[str, Mapping[str, str]], records: Iterable[Record]
 ) -> UnusableModelError | None:
-    """Return the error that names a model that has given no usable answer in the latest levels in a row.
+    """Return an error that names a model without a usable answer in :data:`MAX_BARREN_LEVELS` levels in a row.
 
-    Only levels count in which its role was asked. One in which it was not, such as a level that stored problem writers
-    have solved alone, neither counts nor ends the row. A level with a usable answer, or of another model, ends it.
+    Return None if no model is that bad. Levels in which a role was not asked, such as levels that stored problem
+    writers solved alone, are skipped. A row of levels ends at a level with a usable answer or with another model.
 
     Args:
         finished: summaries of levels, in order.
-        flags: of the models that are asked now (:func:`flags_of_models`).
-        records: requests of the run.
+        flags: see :func:`flags_of_models`; only the models in ``flags`` are judged.
+        records: all requests of the run.
     """
-    kept = tuple(records)
+    records = tuple(records)
     for role, models in flags.items():
-        row = _barren_row(finished, role, models)
+        row = _find_barren_row(finished, role, models)
         if len(row) >= MAX_BARREN_LEVELS:
-            return _describe_model(row, role, models, kept)
+            return _make_error(row, role, models, records)
     return None
 
 
-def _barren_row(finished: Sequence[Mapping[str, Any]], role: str, models: Mapping[str, str]) -> list[Mapping[str, Any]]:
-    """Return the summaries of the latest levels without a usable answer of a role, the newest first."""
+def _find_barren_row(
+    finished: Sequence[Mapping[str, Any]], role: str, models: Mapping[str, str]
+) -> list[Mapping[str, Any]]:
+    """Return the summaries of the latest levels in which ``role`` gave no usable answer, the newest first."""
     row: list[Mapping[str, Any]] = []
     for summary in reversed(finished):
-        if not summary["counters"][f"{role}_calls"]:
+        was_asked = summary["counters"][f"{role}_calls"] > 0
+        if not was_asked:
             continue
         barren = summary.get("unusable", {}).get(role)
         if barren is None or barren["model"] not in models:
@@ -72,24 +75,25 @@ def _barren_row(finished: Sequence[Mapping[str, Any]], role: str, models: Mappin
     return row
 
 
-def _describe_model(
+def _make_error(
     row: Sequence[Mapping[str, Any]], role: str, models: Mapping[str, str], records: Sequence[Record]
 ) -> UnusableModelError:
-    last = row[0]["unusable"][role]
+    """Return the error on a model; ``row`` are the summaries of levels without a usable answer, the newest first."""
+    latest = row[0]["unusable"][role]
     levels = {summary["index"] for summary in row}
-    asked = list[Record]()
+    requests = list[Record]()
     for record in records:
         is_of_role = record.place.index in levels and record.place.phase == role
         if is_of_role and str(record.model) in models and record.outcome is not Outcome.REJECTED:
-            asked.append(record)
+            requests.append(record)
 
-    usage = sums(asked)
+    usage = sums(requests)
     counted_calls = sum(summary["unusable"][role]["calls"] for summary in row)
-    calls = max(len(asked), counted_calls)
+    calls = max(len(requests), counted_calls)
     is_paid = usage["cost_usd"] or usage["cost_unknown"]
     price = f" ({spending.usd(usage)} USD)" if is_paid else ""
-    answer = f'its last answer began: "{last["began"]}"' if last["began"] else "its last answer was empty"
-    model = last["model"]
+    answer = f'its last answer began: "{latest["began"]}"' if latest["began"] else "its last answer was empty"
+    model = latest["model"]
     calls_text = format_count(calls, "call")
-    words = f"{model} has not written {_WRITES[role]} in {calls_text}{price}; {answer}"
-    return UnusableModelError(words, models[model], role)
+    message = f"{model} has not written {_USABLE_ANSWERS[role]} in {calls_text}{price}; {answer}"
+    return UnusableModelError(message, models[model], role)

@@ -1,4 +1,4 @@
-"""Compiled planning in the loop: round 0 of a level, and what a level's end says of its writers."""
+"""Compiled planning in the loop: round 0 of a level, and the tally of problem writers after a level."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from spca.runs.results import Attempt, DraftDecision, LevelContext, LevelResult,
 from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, writer_state
 
 _MAX_PLAN: Final = 400
+"""Characters of a plan that the reason of a failure quotes."""
 MAX_EXECUTED: Final = 2
-"""Plans of stored writers that a level is tried with; what a writer refuses is free."""
+"""Plans of stored writers that are executed in one level. A writer that makes no plan does not count."""
 
 
 class Writers(Protocol):
-    """What is needed of :class:`spca.writers.library.WriterLibrary`."""
+    """The part of :class:`spca.writers.library.WriterLibrary` that compiled planning calls."""
 
     @property
     def stored(self) -> Sequence[StoredWriter]: ...
@@ -50,12 +51,12 @@ class Writers(Protocol):
 
 
 class CompiledPlanning:
-    """Tries a run's problem writers before a model is asked, and keeps their tally.
+    """Tries the problem writers of a run before a model is asked, and keeps the tally of each writer.
 
     Args:
-        writers: of the run; None without compiled planning.
-        execution: codes and acts.
-        emit: told of every writer that was tried, and of every new one.
+        writers: problem writers of the run; None without compiled planning.
+        execution: writes missing code for a plan, and executes the plan.
+        emit: receives an event for every writer that was tried, and for every new writer.
     """
 
     def __init__(self, writers: Writers | None, execution: Execution, emit: EventSink) -> None:
@@ -64,13 +65,14 @@ class CompiledPlanning:
         self._emit = emit
 
     def round(self, level: LevelContext) -> Round:
-        """Round 0: carry out plans of stored writers until one succeeds, at most :data:`MAX_EXECUTED`.
+        """Play round 0: execute at most :data:`MAX_EXECUTED` plans of stored writers, until a plan solves the level.
 
-        What fails is undone. Where it cannot be, a plan that was carried out to its end is the last one tried.
+        The world is restored after each plan that fails. If a plan was executed to its end and the world cannot be
+        restored, no further plan is tried.
 
         Raises:
             WorldError: the world cannot go on.
-            RestoreError: what failed halfway cannot be undone.
+            RestoreError: a plan failed before its end, and the world cannot be restored.
         """
         if self._writers is None or not self._writers.stored:
             return Round(None, (), "")
@@ -78,96 +80,112 @@ class CompiledPlanning:
         self._emit("writers_tried", {"stored": [stored.label for stored in self._writers.stored]})
         start = level.world.checkpoint()
         snapshot = level.world.sense()
-        taken = list[Plan]()
-        tries = list[Attempt]()
-        missed = list[WriterFailure]()
-        for made in self._time_plans(self._writers.plans(snapshot, level.info)):
-            if isinstance(made, WriterFailure):
-                miss: WriterFailure | None = made
-            elif any(made.steps == plan.steps for plan in taken):
-                missed.append(
-                    WriterFailure(made.writer, Miss.FAILED, "its plan is that of another writer, which has failed")
-                )
+        tried_plans = list[Plan]()
+        attempts = list[Attempt]()
+        failures = list[WriterFailure]()
+        for result in self._time_plans(self._writers.plans(snapshot, level.info)):
+            if isinstance(result, WriterFailure):
+                failure: WriterFailure | None = result
+            elif any(result.steps == plan.steps for plan in tried_plans):
+                repeated = "its plan is that of another writer, which has failed"
+                failures.append(WriterFailure(result.writer, Miss.FAILED, repeated))
                 continue
             else:
-                taken.append(made)
-                miss = self._try_plan(level, made, snapshot, start, tries)
-            self._emit("compiled_plan", _describe_tried(made, miss))
-            missed += [miss] if miss else []
-            if miss is None:
+                tried_plans.append(result)
+                failure = self._try_plan(level, result, snapshot, start, attempts)
+            self._emit("compiled_plan", _describe_tried(result, failure))
+            if failure is None:
                 break
-            is_undone = self._undone(level.world, start, tries)
-            if not is_undone or len(taken) == MAX_EXECUTED:
+            failures.append(failure)
+            is_undone = self._undo_last(level.world, start, attempts)
+            if not is_undone or len(tried_plans) == MAX_EXECUTED:
                 break
 
-        solved = bool(tries) and tries[-1].outcome.solved
-        reason = missed[-1].reason if missed and not solved else ""
-        last_plan = taken[-1] if taken else None
-        return Round(last_plan, tuple(tries), reason, snapshot=snapshot, missed=tuple(missed))
+        solved = bool(attempts) and attempts[-1].outcome.solved
+        reason = failures[-1].reason if failures and not solved else ""
+        last_plan = tried_plans[-1] if tried_plans else None
+        return Round(last_plan, tuple(attempts), reason, snapshot=snapshot, missed=tuple(failures))
 
     def _time_plans(self, plans: Iterator[Plan | WriterFailure]) -> Iterator[Plan | WriterFailure]:
+        """Yield the plans and failures of writers, and emit the duration of each, that of the end included."""
         while True:
             started = time.perf_counter()
-            made = next(plans, None)
+            result = next(plans, None)
             self._emit("duration", {"name": "compile_s", "seconds": time.perf_counter() - started})
-            if made is None:
+            if result is None:
                 return
-            yield made
+            yield result
 
     def _try_plan(
-        self, level: LevelContext, plan: Plan, snapshot: Snapshot, start: Checkpoint, tries: list[Attempt]
+        self, level: LevelContext, plan: Plan, snapshot: Snapshot, start: Checkpoint, attempts: list[Attempt]
     ) -> WriterFailure | None:
-        """Add the attempt at ``plan`` to ``tries``; return why it does not help, None if the level is solved."""
+        """Execute ``plan`` and append the attempt to ``attempts``; return the failure, None if the level is solved.
+
+        If no code can be obtained for the plan, no attempt is appended.
+        """
         patch = self._execution.implement(0, level, plan, snapshot, level.known, None)
         if not isinstance(patch, CodePatch):
             why = f"the coder sent the plan back: {patch.words}" if isinstance(patch, PlanObjection) else patch.reason
             return _make_failure(plan, why)
         outcome = self._execution.act(0, level.world, plan, patch.agent)
-        tries.append(Attempt(0, len(tries) + 1, start, plan, patch.agent, outcome))
+        attempts.append(Attempt(0, len(attempts) + 1, start, plan, patch.agent, outcome))
         return None if outcome.solved else _make_failure(plan, outcome.message)
 
-    def _undone(self, world: World, start: Checkpoint, tries: Sequence[Attempt]) -> bool:
-        """Undo the last attempt; return False where the world cannot, and planning goes on from what was done."""
-        if not tries or world.checkpoint() == start:
+    def _undo_last(self, world: World, start: Checkpoint, attempts: Sequence[Attempt]) -> bool:
+        """Restore the world to ``start`` after the last attempt; return whether the world was restored.
+
+        False means that planning goes on from the state at the end of the last attempt.
+
+        Raises:
+            RestoreError: the world cannot be restored, and the last plan was not executed to its end.
+        """
+        if not attempts or world.checkpoint() == start:
             return True
         try:
             world.restore(start)
         except RestoreError:
-            if tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
+            was_executed_to_end = attempts[-1].outcome.status is Status.GOAL_NOT_REACHED
+            if not was_executed_to_end:
                 raise
             return False
         return True
 
     def inform_level(self, level: LevelContext, tried: Round) -> LevelContext:
-        """Return ``level`` with what its later rounds have to know of round 0."""
-        told = self._writers.describe_writers(tried.missed, level.info) if self._writers else None
-        return replace(level, tried=tried.attempts, writers=told)
+        """Return ``level`` with the attempts of round 0 and a description of its writers, for the later rounds."""
+        description = self._writers.describe_writers(tried.missed, level.info) if self._writers else None
+        return replace(level, tried=tried.attempts, writers=description)
 
     def conclude(self, level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> DraftDecision | None:
-        """Tally the writers that were tried on a finished level, and consider the one that came with its plan.
+        """Tally the writers that were tried on a finished level, and decide on the draft that came with its plan.
 
-        A writer is not blamed for a plan that a model then gave too, and has solved the level if that plan did.
+        If a model later gave the same plan as a writer, the writer is not blamed. If that plan solved the level, the
+        writer counts as having solved the level.
+
+        Returns:
+            The decision on the draft; None if there is no draft to decide on.
         """
         if self._writers is None or not result.rounds:
             return None
-        tried, *later = result.rounds
-        case = _case(level, env_id, seed, result) if result.solved else None
-        for attempt in tried.attempts:
+        round_0, *later_rounds = result.rounds
+        case = _make_case(level, env_id, seed, result) if result.solved else None
+        later_steps = [later.plan.steps for later in later_rounds if later.plan]
+        for attempt in round_0.attempts:
             steps = attempt.plan.steps
             if case and case.solved.plan.steps == steps and case.solved.checkpoint == attempt.start:
                 self._writers.tally(attempt.plan.writer, level.category, solved=case)
-            elif not any(this.plan and this.plan.steps == steps for this in later):
+            elif steps not in later_steps:
                 self._writers.tally(attempt.plan.writer, level.category, solved=None)
-        self._writers.blame(tried.missed, level.category)
+        self._writers.blame(round_0.missed, level.category)
         draft = case.solved.plan.draft if case else None
         if case is None or draft is None:
             return None
-        reason = self._writers.consider(draft, case, result.agent, f"{level.category}/{env_id}")
+        rejection = self._writers.consider(draft, case, result.agent, f"{level.category}/{env_id}")
+        # Reversed, so that of several stored versions with one name the first in the library is kept.
         labels = {stored.writer.name: stored.label for stored in reversed(self._writers.stored)}
         label = labels.get(draft.name, "")
-        considered = DraftDecision(draft.name, "" if reason else label, reason)
-        self._emit("writer", asdict(considered))
-        return considered
+        decision = DraftDecision(draft.name, "" if rejection else label, rejection)
+        self._emit("writer", asdict(decision))
+        return decision
 
 
 def _make_failure(plan: Plan, why: str) -> WriterFailure:
@@ -175,15 +193,16 @@ def _make_failure(plan: Plan, why: str) -> WriterFailure:
     return WriterFailure(plan.writer, Miss.FAILED, one_line(f"{plan_text}: {why}"))
 
 
-def _describe_tried(made: Plan | WriterFailure, miss: WriterFailure | None) -> dict[str, object]:
-    """Return what the event of a tried writer says."""
-    label = made.writer if isinstance(made, Plan) else made.label
-    if miss is None:
+def _describe_tried(result: Plan | WriterFailure, failure: WriterFailure | None) -> dict[str, object]:
+    """Return the data of the event for a writer that was tried; ``result`` is what the writer returned."""
+    label = result.writer if isinstance(result, Plan) else result.label
+    if failure is None:
         return {"writer": label, "miss": "", "reason": ""}
-    return {"writer": label, "miss": miss.miss.value, "reason": miss.reason}
+    return {"writer": label, "miss": failure.miss.value, "reason": failure.reason}
 
 
-def _case(level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Case | None:
+def _make_case(level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Case | None:
+    """Return a solved level as a case for problem writers, None if the last round has no snapshot."""
     last = result.attempts[-1]
     snapshot = result.rounds[-1].snapshot
     if snapshot is None:

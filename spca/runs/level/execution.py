@@ -1,4 +1,7 @@
-"""CODE and ACT for one plan: have what its library lacks written, then carry it out; for the loop and for round 0."""
+"""CODE and ACT for one plan: let the coder write the missing actions, then execute the plan in the world.
+
+The loop uses this for the planner's plans, and round 0 for plans of stored problem writers.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from spca.sense import map_text
 
 
 class Coder(Protocol):
-    """What is needed of ``coderLLM.CoderLLM``."""
+    """The part of ``coderLLM.CoderLLM`` that execution calls."""
 
     def implement_actions(
         self,
@@ -41,12 +44,13 @@ class Coder(Protocol):
 
 
 class Execution:
-    """Codes and acts.
+    """Lets the coder write code for a plan, and executes the plan in a world.
 
     Args:
-        emit: told of simulations and their durations.
-        progress: told of the present round and phase.
-        keep_copy: given the source that is about to be executed.
+        check: the regression check on rewritten methods.
+        emit: receives an event for each simulation and its duration.
+        progress: called with the number of the round and the name of the phase when a phase begins.
+        keep_copy: called with the agent's source before the source is executed.
     """
 
     def __init__(
@@ -66,7 +70,10 @@ class Execution:
     def implement(
         self, number: int, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, error: str | None
     ) -> CodePatch | CodeFailure | PlanObjection:
-        """Return the agent with what ``plan`` lacks; with an ``error`` all that it uses is written anew."""
+        """Return ``agent`` with the actions of ``plan`` that the agent lacks, or why no code was written.
+
+        If there is an ``error`` of the last attempt, the coder rewrites all actions of ``plan``.
+        """
         self.progress(number, "code")
         wanted = plan.actions if error else library.missing(agent.text, plan.actions)
         if not wanted:
@@ -77,7 +84,7 @@ class Execution:
         return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, check=check)
 
     def act(self, number: int, world: World, plan: Plan, agent: AgentSource) -> Outcome:
-        """Carry ``plan`` out in round ``number``."""
+        """Execute ``plan`` in round ``number`` and return the outcome."""
         self.progress(number, "act")
         self._keep_copy(agent)
         self._emit("counter_inc", {"name": "simulation_runs"})

@@ -1,1 +1,1 @@
-"""What a run writes: its folder, the records in it, and what turns finished levels into files."""
+"""The folder of a run, the records in the folder, and the recorder of finished levels."""

@@ -1,24 +1,24 @@
-"""A run's folder: what a run leaves behind, and what it needs to go on after being killed.
+"""The folder of a run: results, and the state from which a killed run can be resumed.
 
 ::
 
     runs/<run_id>/
       run.json              settings, versions, git commit, models
-      summary.json          totals, when the run has ended
+      summary.json          totals, once the run has ended
       metrics.jsonl         events
       calls.jsonl           a line per request to a model
       prompt_log.md         the prompt templates used
       report.html           the page that `report` writes
       agents/               agent_v{N}.py after level N; <hash>.py, the source of every attempt
-      pddl/                 domain_v{N}.pddl and problem_v{N}.pddl after level N; writers/NAME/vNNN.{py,pddl,json}, the
-                            problem writers that were accepted: source, domain, and what it has solved
+      pddl/                 domain_v{N}.pddl and problem_v{N}.pddl after level N; writers/NAME/vNNN.{py,pddl,json}:
+                            source, domain and record of each problem writer that was accepted
       summaries/            summary_<category>_<level>_<run_id>.json, one per level
       trajectories/         every attempt of every level
       llm/                  every call of a model: question and answer
-      state/                what the run needs to go on: state.json (finished levels; replaced atomically: the commit of
-                            a level), curriculum.json (as it was when the run began), call_in_flight.json
+      state/                what a resumed run needs: state.json (the finished levels; replacing this file atomically
+                            commits a level), curriculum.json (copied when the run began), call_in_flight.json
 
-Agent and PDDL of a level that was not solved have the prefix ``fail_``.
+If a level was not solved, the names of its agent and PDDL files begin with ``fail_``.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ LOCK: Final = "state/.lock"
 CURRICULUM: Final = "state/curriculum.json"
 FIRST_AGENT: Final = "agents/agent_v0.py"
 ASKED_ANEW: Final = "asked_anew"
-"""Field of ``run.json``: role -> the first so many calls of the run, whose answers it is not served again."""
+"""Field of ``run.json``: role -> ``n``: a resumed run does not reuse answers from the first ``n`` calls of the run."""
 
 
 def layout_fault(path: Path) -> str:
-    """Return why the files of a run folder cannot be found where they belong, "" if they can."""
+    """Return an error message if a run folder has the layout of an earlier version, else ""."""
     is_old = os.path.isfile(path / "state.json") and not os.path.isdir(path / "state")
     return f"{path} has its files where an earlier version put them: begin a new run" if is_old else ""
 
@@ -67,80 +67,98 @@ _KINDS: Final = {
         "{0} ablations --resume {1}, which prints its table; its runs and evaluations are {2}/SETTING/ID",
     ),
 }
-"""The file that makes a folder what it is -> what that is, and the commands for it."""
+"""Name of the record file of a kind of folder -> the kind with its article, and the commands for such folders.
+
+In the commands, {0} stands for the program, {1} for the name of the folder and {2} for its path.
+"""
 
 
 def other_kind(path: Path, wanted: str = RUN) -> str:
-    """Return what a folder is and the commands for it, "" if that is not known or is what is ``wanted``.
+    """Return an error message if a folder is of another kind than the ``wanted`` one, else "".
 
     Args:
-        wanted: the file that makes a folder what it should be.
+        wanted: name of the record file of the wanted kind, a key of :data:`_KINDS`.
     """
     for record, (kind, commands) in _KINDS.items():
         if record != wanted and os.path.isfile(path / record):
             name = f"{shlex.quote(path.name)}{where_runs_lie(path.parent)}"
-            told = commands.format(program(), name, path)
-            return f"{path.name!r} is {kind}, not {_KINDS[wanted][0]}: use {told}"
+            advice = commands.format(program(), name, path)
+            return f"{path.name!r} is {kind}, not {_KINDS[wanted][0]}: use {advice}"
     return ""
 
 
 def existing(runs: Path, name: str, record: str) -> Path:
-    """Return the folder in ``runs`` that ``name`` means; it must contain the file ``record``.
+    """Return the folder in ``runs`` with an id; the folder contains the file ``record``.
 
     Args:
-        name: an id, or the beginning of one, if no other id begins so.
+        name: the id, or the beginning of exactly one id.
+        record: name of the record file of the wanted kind, a key of :data:`_KINDS`.
 
     Raises:
-        ResumeError: there is none, there are several, or it is something else.
+        ResumeError: no folder has the id, several ids begin with ``name``, or the folder is of another kind.
     """
     path = runs / name
-    # os.path, because Path.is_file raises where a name is too long.
+    # os.path.isfile returns False if a name is too long; Path.is_file would raise an error.
     if name and path.parent == runs and os.path.isfile(path / record):
         return path
-    if name and (kind := other_kind(path, record)):
-        raise ResumeError(kind)
-    known = sorted(each.parent.name for each in runs.glob(f"*/{record}"))
-    what = _KINDS[record][0].partition(" ")[2]
-    alike = [each for each in known if name and each.startswith(name)]
-    if len(alike) == 1:
-        return runs / alike[0]
-    if alike:
-        shown = ", ".join(alike[:_MAX_LISTED])
-        number = len(alike)
+    if name and (fault := other_kind(path, record)):
+        raise ResumeError(fault)
+    known = sorted(file.parent.name for file in runs.glob(f"*/{record}"))
+    matching = [run_id for run_id in known if name and run_id.startswith(name)]
+    if len(matching) == 1:
+        return runs / matching[0]
+    if matching:
+        shown = ", ".join(matching[:_MAX_LISTED])
+        number = len(matching)
         more = f" and {number - _MAX_LISTED} more" if number > _MAX_LISTED else ""
         raise ResumeError(f"{number} ids in {runs} begin with {name}: {shown}{more}: give more of the id")
-    if (only := only_folder(runs, name)) and (kind := other_kind(only, record)):
-        raise ResumeError(kind)
-    raise ResumeError(f"no {what} {name!r} in {runs}: {suggest_id(name, known)}")
+    if (only := only_folder(runs, name)) and (fault := other_kind(only, record)):
+        raise ResumeError(fault)
+    kind_without_article = _KINDS[record][0].partition(" ")[2]
+    raise ResumeError(f"no {kind_without_article} {name!r} in {runs}: {suggest_id(name, known)}")
 
 
 def suggest_id(name: str, known: Sequence[str]) -> str:
-    """Return which of the ``known`` ids, the latest last, may be meant by one that is none of them."""
-    near = get_close_matches(name[:_MAX_COMPARED], known, 1, _MIN_LIKENESS)
-    if near:
-        return f"did you mean {near[0]}?"
+    """Return the end of an error message on the unknown id ``name``: the most similar or the latest known id.
+
+    Args:
+        known: ids in order of time, so that the latest is the last.
+    """
+    similar = get_close_matches(name[:_MAX_COMPARED], known, 1, _MIN_LIKENESS)
+    if similar:
+        return f"did you mean {similar[0]}?"
     return f"the latest is {known[-1]}" if known else "there are none"
 
 
 def only_folder(runs: Path, name: str) -> Path | None:
-    """Return the folder in ``runs`` whose name begins with ``name``, None if there is none or more than one."""
-    there = runs.iterdir() if name and os.path.isdir(runs) else ()  # Path.is_dir raises where a name is too long
-    alike = [each for each in there if each.name.startswith(name)]
-    return alike[0] if len(alike) == 1 else None
+    """Return the only folder in ``runs`` whose name begins with ``name``; None if no or several names do."""
+    # os.path.isdir returns False if a name is too long; Path.is_dir would raise an error.
+    entries = runs.iterdir() if name and os.path.isdir(runs) else ()
+    matching = [entry for entry in entries if entry.name.startswith(name)]
+    return matching[0] if len(matching) == 1 else None
 
 
 _MAX_LISTED: Final = 5
+"""Ids that an error message lists."""
 _MAX_COMPARED: Final = 100
+"""Characters of a name that are compared with known ids, because comparing takes long."""
 _MIN_LIKENESS: Final = 0.8
+"""Similarity above which an id is suggested, as a ratio of :mod:`difflib`."""
 
 
 def new_run_id() -> str:
-    """Return a sortable id: UTC time and four random hex digits."""
+    """Return a new id that sorts by time: UTC time and four random hex digits."""
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
 
 
 class Begun(NamedTuple):
-    """A run to go on with: its folder, its ``run.json`` and the summaries of its finished levels."""
+    """An earlier run that is resumed.
+
+    Attributes:
+        folder: folder of the run.
+        info: content of ``run.json``.
+        finished: summaries of the finished levels, in order.
+    """
 
     folder: RunFolder
     info: dict[str, Any]
@@ -148,14 +166,14 @@ class Begun(NamedTuple):
 
 
 class LearnedFiles(NamedTuple):
-    """What the files of a run hold of what it has learned.
+    """Content of the files of a run that hold its learned agents.
 
     Attributes:
-        info: ``run.json``.
-        state: ``state/state.json``.
-        curriculum: text of its levels.
-        agents: the file of each category's agent; "" is that of all other categories.
-        texts: of these files.
+        info: content of ``run.json``.
+        state: content of ``state/state.json``.
+        curriculum: text of the curriculum.
+        agents: category -> name of the agent's file; the key "" stands for all categories without an own file.
+        texts: name of an agent's file -> text of the file.
     """
 
     info: dict[str, Any]
@@ -166,7 +184,7 @@ class LearnedFiles(NamedTuple):
 
 
 class RunFolder:
-    """Files of one run; ``path`` exists."""
+    """The files of one run; ``path`` is an existing folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -182,7 +200,14 @@ class RunFolder:
         trusted: TrustedPDDL | None = None,
         prompt_log: str = "",
     ) -> RunFolder:
-        """Return a new folder holding what every later part relies on: agent and PDDL to begin with included.
+        """Make the folder of a new run in ``runs``, with the files of its beginning, and return it.
+
+        Args:
+            info: content of ``run.json``, besides the run's id.
+            curriculum: text of the curriculum.
+            agent: the agent to begin with.
+            trusted: the PDDL to begin with, if any.
+            prompt_log: text with the prompt templates.
 
         Raises:
             SettingsError: ``runs`` cannot be written to.
@@ -203,8 +228,11 @@ class RunFolder:
     def open(cls, runs: Path, run_id: str) -> RunFolder:
         """Return the folder of an earlier run.
 
+        Args:
+            run_id: id of the run, or the beginning of exactly one id.
+
         Raises:
-            ResumeError: there is no such run, or it is not complete.
+            ResumeError: see :func:`existing`; or the folder has the layout of an earlier version.
         """
         path = existing(runs, run_id, RUN)
         if fault := layout_fault(path):
@@ -213,17 +241,21 @@ class RunFolder:
 
     @classmethod
     def find_learned(cls, given: str | None, runs: Path, cwd: Path) -> RunFolder:
-        """Return the run whose folder or id ``given`` is; None: the latest finished run.
+        """Return the run to take learned agents from.
+
+        Args:
+            given: folder of the run, relative to ``cwd``, or id in ``runs``; None for the latest finished run.
 
         Raises:
-            ResumeError: there is no such run, or it is not complete.
+            ResumeError: see :meth:`open`; or no run in ``runs`` is finished.
         """
         if given is not None:
             path = cwd / given
             is_folder = (path / RUN).is_file() or bool(other_kind(path))
             return cls.open(path.parent, path.name) if is_folder else cls.open(runs, given)
 
-        for path in sorted(runs.iterdir(), reverse=True) if runs.is_dir() else []:
+        latest_first = sorted(runs.iterdir(), reverse=True) if runs.is_dir() else []
+        for path in latest_first:
             if (path / RUN).is_file() and (path / "summary.json").is_file():
                 folder = cls(path)
                 summary = folder.read_json("summary.json")
@@ -234,10 +266,10 @@ class RunFolder:
 
     @classmethod
     def load_begun(cls, runs: Path, run_id: str) -> Begun:
-        """Return an earlier run with what decides whether it can go on.
+        """Return an earlier run to resume, with its ``run.json`` and its finished levels.
 
         Raises:
-            ResumeError: as :meth:`open`, or what it holds cannot be read.
+            ResumeError: see :meth:`open`; or a file of the run cannot be read or is invalid.
         """
         folder = cls.open(runs, run_id)
         info = folder.read_json(RUN)
@@ -245,37 +277,38 @@ class RunFolder:
         return Begun(folder, info, folder.state()["finished"])
 
     def info(self) -> dict[str, Any]:
-        """``run.json``, which holds at least ``settings``.
+        """Return the content of ``run.json``; see :class:`spca.runs.recording.records.RunRecord`.
 
         Raises:
-            ResumeError: it cannot be read.
+            ResumeError: the file cannot be read or is invalid.
         """
         info = self.read_json(RUN)
         records.check_record(records.RUN, info, self.path / RUN)
         return info
 
     def state(self) -> dict[str, Any]:
-        """Return what ``state/state.json`` holds; see :class:`spca.runs.recording.records.State`.
+        """Return the content of ``state/state.json``; see :class:`spca.runs.recording.records.State`.
 
         Raises:
-            ResumeError: it cannot be read, or was edited to something else.
+            ResumeError: the file cannot be read or is invalid.
         """
         state = self.read_json(STATE)
         records.check_record(records.STATE, state, self.path / STATE)
         return state
 
     def read_learned(self) -> LearnedFiles:
-        """Return what the run has learned so far.
+        """Return the agents that the run has learned so far, with the files that describe the run.
 
         Raises:
-            ResumeError: it cannot be read.
+            ResumeError: a file cannot be read or is invalid.
         """
         info = self.read_json(RUN)
         state = self.read_json(STATE)
         records.check_learned(info, state, self.path)
 
         agents = {"": state["agent"]}
-        if not info["settings"].get("carry_over", True):  # each category has a library of its own
+        has_agent_per_category = not info["settings"].get("carry_over", True)
+        if has_agent_per_category:
             for summary in state["finished"]:
                 category = summary["level"]["category"]
                 agents.setdefault(category, FIRST_AGENT)
@@ -285,19 +318,22 @@ class RunFolder:
         return LearnedFiles(info, state, self.read_text(CURRICULUM), agents, texts)
 
     def commit(self, state: Mapping[str, Any]) -> None:
-        """Make a finished level final; on one line, because it is written anew each time and grows."""
+        """Make a finished level final by replacing ``state/state.json``.
+
+        The JSON has no line breaks, because the file grows and is written after every level.
+        """
         write_atomic(self.path / STATE, json_text(state) + "\n")
 
     def read_text(self, name: str) -> str:
-        """Return the text of a file of the folder.
+        """Return the text of the file ``name`` of the run folder.
 
         Raises:
-            ResumeError: it cannot be read, or lies elsewhere.
+            ResumeError: the file cannot be read, or lies outside of the run folder.
         """
         path = self.path / name
         try:
             is_inside = ".." not in Path(name).parts and path.resolve().is_relative_to(self.path.resolve())
-        except ValueError as error:  # a NUL, or half a surrogate pair
+        except ValueError as error:  # the name contains NUL or half of a surrogate pair
             raise ResumeError(f"{self.path}: no file can have the name {name!a}") from error
         if not is_inside:
             raise ResumeError(f"{path} lies outside of the folder of its run, {self.path}")
@@ -307,13 +343,15 @@ class RunFolder:
             raise ResumeError(str(error)) from error
 
     def write_json(self, name: str, value: object) -> None:
+        """Write ``value`` as indented JSON into the file ``name`` of the run folder."""
         write_atomic(self.path / name, json_text(value, indent=1) + "\n")
 
     def save_version(self, number: int, agent: AgentSource, plan: Plan | None, *, solved: bool) -> str:
-        """Save the agent and PDDL after level ``number``; return the agent's path relative to the folder."""
+        """Save agent and PDDL after level ``number`` (from 1); return the agent's path relative to the run folder."""
         prefix = "" if solved else "fail_"
         for folder in ("agents", "pddl"):
-            for stale in (self.path / folder).glob(f"*_v{number}.*"):  # of a try at this level that was killed
+            # Remove the files of an earlier, killed attempt to play this level.
+            for stale in (self.path / folder).glob(f"*_v{number}.*"):
                 stale.unlink()
         name = f"agents/{prefix}agent_v{number}.py"
         write_atomic(self.path / name, agent.text)
@@ -323,17 +361,17 @@ class RunFolder:
         return name
 
     def save_agent(self, agent: AgentSource) -> str:
-        """Save an executed source under its hash; returns its path relative to the folder."""
+        """Save an executed source under its hash; return the path relative to the run folder."""
         name = f"agents/{agent.sha256[:16]}.py"
         if not (self.path / name).is_file():
             write_atomic(self.path / name, agent.text)
         return name
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """A file of the folder that holds a JSON object.
+        """Return the JSON object in the file ``name`` of the run folder.
 
         Raises:
-            ResumeError: it cannot be read.
+            ResumeError: the file cannot be read, or holds no JSON object.
         """
         try:
             value = json.loads(self.read_text(name))
@@ -345,10 +383,11 @@ class RunFolder:
 
 
 def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
-    """Return one attempt for a trajectory file.
+    """Return the entry of an attempt in a trajectory file.
 
-    ``start`` holds the primitives before it, ``steps`` one [code, plan position, source line] per primitive. The hashes
-    are of the states before and after it.
+    In the entry, ``start`` lists the primitives from the reset of the world to the start of the attempt.
+    ``start_hash`` and ``end_hash`` are hashes of the states before and after the attempt. ``steps`` has one list
+    [code, plan position, source line] per primitive of the attempt.
     """
     return {
         "round": attempt.round,

@@ -1,6 +1,6 @@
-"""What the files of a run hold, as models: one that was edited or damaged is refused in one line, field and all.
+"""Pydantic models of a run's files. An edited or damaged file is refused with one line that names the wrong field.
 
-Only the fields that a run goes on with are named; a file may hold more.
+The models name only the fields that a resumed run reads; a file may hold more fields.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from spca.errors import ResumeError
 from spca.runs.settings import ADDRESSES, MODELS, PLAIN, ModelSettings, Settings
 
 _MAX_SHOWN: Final = 120
+"""Characters of a field's path in an error message."""
 
 
 def _check_file_name(name: str) -> str:
@@ -34,25 +35,34 @@ def _check_file_name(name: str) -> str:
 
 
 FileName = Annotated[str, AfterValidator(_check_file_name)]
-"""Of a file of a run, relative to its folder, or a part of such a name; whether it may be read is seen then."""
+"""Name of a file relative to the run folder, or a part of the name.
+
+Whether the file lies in the run folder is checked later, when the file is read.
+"""
 Count = Annotated[int, Field(ge=0, le=10**12)]
 
 
 class StrictRecord(BaseModel):
-    """The root of all: neither true nor "3" is a number, and further fields stay."""
+    """Base class of the models: values are not converted (``true`` and "3" are no numbers), unknown fields are kept."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
 
 class LevelRecord(StrictRecord):
-    """Which level a summary is of."""
+    """The level of a summary."""
 
     category: str
     level_name: str
 
 
 class WriterFate(StrictRecord):
-    """What became of the writer that came with a level's plan."""
+    """The decision on the draft of a problem writer that came with a level's plan.
+
+    Attributes:
+        offered: name of the draft; "" if no draft came.
+        accepted: label of the stored writer; "" if the draft was rejected.
+        rejected: why the draft was rejected.
+    """
 
     offered: str = ""
     accepted: str = ""
@@ -60,7 +70,7 @@ class WriterFate(StrictRecord):
 
 
 class Counters(StrictRecord):
-    """What was counted in a level; further counters are numbers, too."""
+    """Counters of a level; counters that are not named here must be counts, too."""
 
     __pydantic_extra__: dict[str, Count]
     spca_rounds: Count
@@ -69,13 +79,13 @@ class Counters(StrictRecord):
 
 
 class LearnedCategory(StrictRecord):
-    """Of which category a level is."""
+    """The category of a level."""
 
     category: str
 
 
 class LearnedLevel(StrictRecord):
-    """What an evaluation needs of a finished level."""
+    """The part of a finished level's summary that an evaluation reads."""
 
     level: LearnedCategory
     outcome: str
@@ -83,7 +93,7 @@ class LearnedLevel(StrictRecord):
 
 
 class UnusableRecord(StrictRecord):
-    """A model that gave no usable answer in a level."""
+    """A model that gave no usable answer in a level; ``began`` is the beginning of the model's last answer."""
 
     model: str
     calls: Count
@@ -91,7 +101,7 @@ class UnusableRecord(StrictRecord):
 
 
 class Summary(StrictRecord):
-    """A finished level, as a run needs it to go on; see :meth:`metrics_logger.MetricsLogger.summary`."""
+    """The part of a finished level's summary that a resumed run reads; see ``metrics_logger.MetricsLogger.summary``."""
 
     level: LevelRecord
     outcome: str
@@ -111,14 +121,20 @@ class Summary(StrictRecord):
 
     @model_validator(mode="after")
     def check_index(self) -> Self:
-        """Refuse a level without a number where its requests are looked for."""
+        """Refuse a level with an unusable model but without ``index``, by which the level's requests are found."""
         if self.unusable and not self.index:
             raise ValueError("it has no index")
         return self
 
 
 class WriterRecord(StrictRecord):
-    """The newest version of a problem writer; see :mod:`spca.runs.recording.writer_files`."""
+    """The newest version of a problem writer; see :mod:`spca.runs.recording.writer_files`.
+
+    Attributes:
+        born: category and environment id of the level that the writer came from.
+        cases: names of the trajectory files of levels that the writer must solve.
+        solved, failed: numbers of levels.
+    """
 
     name: FileName
     version: Annotated[int, Field(ge=1, le=10**6)]
@@ -129,7 +145,7 @@ class WriterRecord(StrictRecord):
 
 
 class TrustedRecord(StrictRecord):
-    """PDDL that has solved a level."""
+    """PDDL that has solved an earlier level of the category."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -138,7 +154,7 @@ class TrustedRecord(StrictRecord):
 
 
 class RunRecord(StrictRecord):
-    """``run.json``."""
+    """The content of ``run.json``."""
 
     settings: dict[str, Any]
     versions: dict[str, Any] = {}
@@ -147,7 +163,7 @@ class RunRecord(StrictRecord):
 
 
 class State(StrictRecord):
-    """``state/state.json``: what the last commit says of a run."""
+    """The content of ``state/state.json``: the state of a run after its last committed level."""
 
     finished: list[dict[Any, Any]]
     agent: FileName
@@ -174,27 +190,27 @@ class AttemptRecord(StrictRecord):
 
 
 class CheckpointRecord(StrictRecord):
-    """Where the last round of a level began."""
+    """The state in which the last attempt of a level began."""
 
     state_hash: str
 
 
 class SnapshotLevel(StrictRecord):
-    """The words for a level."""
+    """The level in the input of a problem writer."""
 
     category: str
     skill: str
 
 
 class SnapshotRecord(StrictRecord):
-    """What a problem writer is given; see :func:`spca.writers.stored.writer_state`."""
+    """The input of a problem writer; see :func:`spca.writers.stored.writer_state`."""
 
     mission: str
     level: SnapshotLevel
 
 
 class SolvedTrajectory(StrictRecord):
-    """A file of a level that was solved."""
+    """The trajectory file of a level that was solved."""
 
     env_id: str
     seed: int
@@ -203,24 +219,26 @@ class SolvedTrajectory(StrictRecord):
     snapshot: SnapshotRecord | None = None
 
 
-_KINDS: Final[dict[str, Any]] = {
+_SETTING_TYPES: Final[dict[str, Any]] = {
     **get_type_hints(Settings),
     **{name: kind for name, kind in get_type_hints(ModelSettings).items() if name in PLAIN},
     **dict.fromkeys(MODELS, str),
     **dict.fromkeys((*ADDRESSES, "servers", "only", "levels"), str | None),
 }
-SettingsRecord = create_model(  # what is missing or further is of another version, and told so elsewhere
+"""Name of a recorded setting -> type. A later line overrides an earlier one, because records flatten ``Settings``."""
+# Missing and unknown settings are allowed here, because Settings.from_record has a better message for them.
+SettingsRecord = create_model(
     "SettingsRecord",
     __base__=StrictRecord,
-    **{name: (kind, None) for name, kind in _KINDS.items() if name != "models"},  # type: ignore[call-overload]
+    **{name: (kind, None) for name, kind in _SETTING_TYPES.items() if name != "models"},  # type: ignore[call-overload]
 )
-"""Types of the settings that ``run.json`` records."""
+"""Model of the settings in ``run.json``."""
 
 
 class ResumableRun(RunRecord):
-    """``run.json`` of a run that is about to go on."""
+    """The content of ``run.json`` of a run that is resumed."""
 
-    settings: SettingsRecord  # type: ignore[valid-type]  # made above
+    settings: SettingsRecord  # type: ignore[valid-type]  # create_model returns a type
 
 
 RUN: Final = TypeAdapter(RunRecord)
@@ -233,13 +251,14 @@ TRAJECTORY: Final = TypeAdapter(SolvedTrajectory)
 
 
 def check_record(kind: TypeAdapter[Any], value: object, path: Path, within: str = "") -> None:
-    """Refuse a value that was read from a file, unless it has the fields that are needed.
+    """Refuse a value from a file if the value does not fit the model ``kind``.
 
     Args:
-        within: the field of the file that holds the value.
+        path: path of the file, for the error message.
+        within: name of the field that holds the value; "" if the value is the whole content of the file.
 
     Raises:
-        ResumeError: names the file, the first field that is wrong, and why.
+        ResumeError: the value does not fit. The message names the file, the first wrong field, and the fault.
     """
     try:
         kind.validate_python(value)
@@ -248,7 +267,12 @@ def check_record(kind: TypeAdapter[Any], value: object, path: Path, within: str 
 
 
 def check_learned(info: object, state: dict[str, Any], folder: Path) -> None:
-    """Refuse a run whose ``run.json`` or state does not say what it has learned.
+    """Refuse a run from whose ``run.json`` and state the learned agents cannot be read.
+
+    Args:
+        info: content of ``run.json``.
+        state: content of ``state/state.json``.
+        folder: the run folder.
 
     Raises:
         ResumeError: see :func:`check_record`.
@@ -260,6 +284,7 @@ def check_learned(info: object, state: dict[str, Any], folder: Path) -> None:
 
 
 def _describe_fault(error: ValidationError, within: str) -> str:
+    """Return the first fault of a value in words; ``within`` as for :func:`check_record`."""
     first = error.errors(include_url=False)[0]
     fields = [within] if within else []
     fields += map(str, first["loc"])

@@ -248,23 +248,27 @@ def _inspect_policy(_subject: Subject) -> Finding:
 
 
 def _inspect_environment(subject: Subject) -> Finding:
+    """Test that the worker's environment has only harmless variables."""
     entries = Path(f"/proc/{subject.worker.pid}/environ").read_text("utf-8", "replace").split("\0")
     names = [entry.partition("=")[0] for entry in entries if entry]
     return ", ".join(names) or "empty", _ENVIRONMENT.issuperset(names)
 
 
 def _inspect_working_directory(subject: Subject) -> Finding:
+    """Test that the worker's directory is the root directory."""
     seen = os.readlink(f"/proc/{subject.worker.pid}/cwd")
     return seen, seen == "/"
 
 
 def _inspect_descriptors(subject: Subject) -> Finding:
+    """Test that the worker's only open descriptors are its two pipe ends."""
     folder = Path(f"/proc/{subject.worker.pid}/fd")
     seen = ", ".join(f"{fd} {os.readlink(folder / fd)[:4]}" for fd in sorted(os.listdir(folder)))
     return seen, seen == f"{IN_FD} pipe, {OUT_FD} pipe"
 
 
 def _inspect_parent(subject: Subject) -> Finding:
+    """Test that the worker's parent is the zygote, not the host."""
     parent = subject.worker.status().get("PPid", "unknown")
     is_zygote = parent == str(subject.zygote.pid)
     return "the zygote" if is_zygote else parent, is_zygote
@@ -285,7 +289,7 @@ def _inspect_user(subject: Subject) -> Finding:
 def _inspect_resource_limits(subject: Subject) -> Finding:
     """Test that no resource limit in /proc is higher than the episode's limits."""
     limits = subject.limits
-    wanted = {
+    maxima = {
         "Max address space": limits.memory_bytes,
         "Max cpu time": limits.cpu_seconds,
         "Max file size": 0,
@@ -295,13 +299,14 @@ def _inspect_resource_limits(subject: Subject) -> Finding:
     text = Path(f"/proc/{subject.worker.pid}/limits").read_text()
     actual = {name: (int(soft), int(hard)) for name, soft, hard in re.findall(r"^(.+?) +(\d+) +(\d+) ", text, re.M)}
     # A limit that is missing from /proc counts as too high.
-    wrong = [name for name, most in wanted.items() if max(actual.get(name, (most + 1,))) > most]
+    wrong = [name for name, maximum in maxima.items() if max(actual.get(name, (maximum + 1,))) > maximum]
     if wrong:
         return f"wrong: {', '.join(wrong)}", False
     return f"{limits.memory_bytes >> 20} MB, {limits.cpu_seconds} s, no files, no processes", True
 
 
 def _inspect_seccomp(subject: Subject) -> Finding:
+    """Test that the kernel reports a seccomp filter (mode 2) and NO_NEW_PRIVS."""
     status = subject.worker.status()
     seen = f"mode {status.get('Seccomp')}, no_new_privs {status.get('NoNewPrivs')}"
     return seen, seen == "mode 2, no_new_privs 1"
@@ -328,8 +333,8 @@ def _inspect_hang(subject: Subject) -> Finding:
 def _inspect_map(subject: Subject) -> Finding:
     """Test that code that overwrites its map does not change the host's map."""
     _make_attempt(subject, "change_map")
-    same = bool((VIEW.full_grid == EMPTY).all())
-    return "the host's is as it was" if same else "the host's changed", same
+    is_unchanged = bool((VIEW.full_grid == EMPTY).all())
+    return "the host's is as it was" if is_unchanged else "the host's changed", is_unchanged
 
 
 def _make_attempt(subject: Subject, action: str) -> Yielded | Finished | Failed:

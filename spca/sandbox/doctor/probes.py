@@ -30,7 +30,7 @@ from spca.sandbox.process.runner import FILENAME
 from spca.sense.perception import EMPTY
 
 VIEW: Final = AgentView("", np.full((3, 3), EMPTY, np.uint8), np.zeros((7, 7), np.uint8), 0, None, (1, 1), (1, 1), 0)
-"""The view that every attempt receives; the attempts do not read its values."""
+"""The view that every attempt receives; the attempts do not depend on its values."""
 
 _REFUSED: Final = 0
 """Primitive that an attempt yields if the attempted call raised an error; without an error, the attempt yields 1."""
@@ -114,7 +114,7 @@ class ProbeRun:
         return Answer(happened, claimed, self.printed)
 
     def has_printed(self) -> bool:
-        """Return whether the attempt printed the mark, which proves that it read the file or ran code."""
+        """Return whether the attempt printed the mark, which proves that the attempt read the file or ran code."""
         return self.mark in self.printed
 
     def has_written(self) -> bool:

@@ -36,12 +36,12 @@ _CAPSET: Final = 126
 _CAPABILITY_VERSION_3: Final = 0x20080522
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
-# Not 0: a kernel that pipes its core dumps to a program heeds only this value (fs/coredump.c).
+# The limit is 1, not 0, because a kernel that pipes core dumps to a program obeys only this value (fs/coredump.c).
 _NO_CORE: Final = 1
 
 
 class Layer(IntFlag):
-    """The parts of the sandbox.
+    """The layers that the kernel enforces; several layers can be combined.
 
     ``USER``: drops all capabilities; if the process is root, changes to user and group 65534 without further groups.
     ``RLIMITS``: the kernel's resource limits. The limit on processes does not bind root, so for root ``USER`` must be

@@ -76,7 +76,7 @@ class Call(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """One instruction of classic BPF (``struct sock_filter``)."""
+    """One instruction of classic BPF (``struct sock_filter``); jumps count the instructions to skip."""
 
     code: int
     if_true: int
@@ -118,10 +118,10 @@ def assemble(calls: tuple[Call, ...]) -> tuple[Instruction, ...]:
         Instruction(_JUMP_EQUAL, 1, 0, AUDIT_ARCH_X86_64),
         Instruction(_RETURN, 0, 0, RET_KILL_PROCESS),
         Instruction(_LOAD, 0, 0, _NUMBER_AT),
-        Instruction(_JUMP_AT_LEAST, 0, 1, X32_BIT),
+        Instruction(_JUMP_AT_LEAST, 0, 1, X32_BIT),  # x32 calls have the same architecture, but other numbers
         Instruction(_RETURN, 0, 0, RET_KILL_PROCESS),
     ]
-    for call in calls:
+    for call in calls:  # another number jumps over the body to the next call
         body = [step for condition in call.conditions for step in _compile_condition(condition)]
         body.append(Instruction(_RETURN, 0, 0, RET_ALLOW))
         program += [Instruction(_JUMP_EQUAL, 0, len(body), call.number), *body]

@@ -17,7 +17,7 @@ from spca.sandbox.process import framing
 from spca.sandbox.process.client import GoneError, Worker, Zygote
 
 GRACE: Final = 0.75
-"""Further seconds for a process that used less than half of its time limit as processor time: the machine was busy."""
+"""Further seconds for a process that used less than half of its time limit as processor time (busy machine)."""
 
 
 class CallError(Exception):
@@ -72,7 +72,7 @@ class Caller:
             self.close()
         if self._zygote is None:
             self._zygote = Zygote(self._module)
-            self._end = finalize(self, self._zygote.close)
+            self._end = finalize(self, self._zygote.close)  # runs once: by `close`, or when this object is deleted
         return self._zygote
 
     def close(self) -> None:

@@ -181,7 +181,7 @@ class Zygote:
             raise SandboxError("the sandbox's process cannot be asked any more")
         self._broken = True
         yield
-        self._broken = False
+        self._broken = False  # not in a `finally`, so that the flag stays set after an exception
 
 
 class Worker:
@@ -207,8 +207,8 @@ class Worker:
         self._readable.register(from_worker, select.POLLIN)
         self._writable.register(to_worker, select.POLLOUT)
         self._is_sigpipe_deadly = signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL
-        # Processors of `pin_to_current_cpu`: the worker's, those that this thread is pinned to (empty if pinning
-        # failed), and those that this thread was allowed to use before.
+        # State of `pin_to_current_cpu`: the worker's processor, the processors to which this thread is pinned (empty if
+        # pinning failed), and the processors that this thread was allowed to use before.
         self._cpu = _NO_CPU
         self._pinned_cpus = frozenset[int]()
         self._usual_cpus = set[int]()

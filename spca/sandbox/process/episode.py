@@ -26,7 +26,7 @@ from spca.sense.perception import VOCABULARY
 _LOG: Final = logging.getLogger(__name__)
 
 GRACE: Final = 0.75
-"""Further seconds for a worker that used less than half of its time limit as processor time: the machine was busy."""
+"""Further seconds for a worker that used less than half of its time limit as processor time (busy machine)."""
 
 _CPU_CHECK_INTERVAL: Final = 8  # answers
 _SLOW_SECONDS: Final = 0.02
@@ -120,7 +120,7 @@ class SandboxEpisode:
         """Send the view and return the answer; raise _OverdueError if a time limit is exceeded."""
         worker = self._worker
         self._sequence = self._sequence + 1
-        # Reading the clock takes time, so only every few answers, and after each slow answer.
+        # Reading the processor time is slow, so it is read only at every few answers, and after a slow answer.
         if self._sequence % _CPU_CHECK_INTERVAL == 1 or self._was_slow:
             self._cpu_used = worker.cpu_seconds()
             if self._cpu_used > self._limits.cpu_seconds:  # code can dodge the kernel's own limit, which counts ticks
@@ -135,13 +135,14 @@ class SandboxEpisode:
             self._start = None
             data = wire.pack_start(start) + data
         limit = self._limits.first_yield_seconds if self._sequence == 1 else self._limits.yield_seconds
-        left = self._limits.wall_seconds - self._waited
-        deadline = started + min(limit, left)
+        wall_left = self._limits.wall_seconds - self._waited
+        wall_ends_first = wall_left <= limit
+        deadline = started + min(limit, wall_left)
         try:
             worker.send(data, deadline)
-            return self._receive_answer(deadline, limit, may_extend=left > limit)
+            return self._receive_answer(deadline, limit, may_extend=not wall_ends_first)
         except TimeoutError as error:
-            if left <= limit:
+            if wall_ends_first:
                 raise _OverdueError(f"more than {self._limits.wall_seconds:g} s in generated code") from error
             raise _OverdueError(f"no yield for {limit:.1f} s") from error
 
@@ -184,7 +185,8 @@ class SandboxEpisode:
         return self._worker.cpu_seconds() - self._cpu_used < limit / 2
 
     def _keep_printed(self, data: bytes) -> None:
-        self._printed_bytes += max(1, len(data))
+        """Append cleaned text to :attr:`printed`; raise ProtocolError if the worker has sent too much text."""
+        self._printed_bytes += max(1, len(data))  # empty frames count too
         if self._printed_bytes > 4 * self._limits.printed_bytes:  # a character has up to four bytes
             raise ProtocolError("more printed text than there can be")
         left = self._limits.printed_bytes - len(self.printed)
@@ -276,7 +278,7 @@ class SandboxEpisode:
             message += f" in {function}, line {line}"
         _LOG.info("sandbox worker %s is ended: %s", self.pid, message)
         outermost = frames[0][0] if frames else ""
-        is_loading = outermost == "<module>"
+        is_loading = outermost == "<module>"  # no step has begun
         position: int | None = self._position
         for number in range(self._position, len(self._steps)):
             if frames and outermost == self._steps[number].action:
@@ -289,7 +291,7 @@ class SandboxEpisode:
 
 
 class RefusedEpisode:
-    """An episode of a source that must not be executed: it fails at once."""
+    """An episode of a source that must not be executed: every advance returns the same failure."""
 
     def __init__(self, failure: Failed) -> None:
         self.pid: int | None = None

@@ -42,7 +42,7 @@ class WireError(Exception):
 
 
 class Frame(NamedTuple):
-    """One frame."""
+    """A received frame, without the length in its header."""
 
     kind: int
     sequence: int

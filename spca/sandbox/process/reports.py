@@ -60,11 +60,10 @@ def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequen
 
 def syntax_error(error: Exception, agent: AgentSource) -> Failed:
     """Return the failure for a source that does not compile."""
-    line = (getattr(error, "lineno", None) or 0) if isinstance(error, SyntaxError) else 0
+    line = error.lineno if isinstance(error, SyntaxError) else None
     frames = (("<module>", line),) if line else ()
-    return _make_failed(
-        Fault(Status.SYNTAX_ERROR, f"{type(error).__name__}: {error}", None, frames), split_lines(agent.text)
-    )
+    fault = Fault(Status.SYNTAX_ERROR, f"{type(error).__name__}: {error}", None, frames)
+    return _make_failed(fault, split_lines(agent.text))
 
 
 def render(frames: Iterable[tuple[str, int]], lines: Sequence[str], message: str) -> str:
@@ -79,5 +78,6 @@ def render(frames: Iterable[tuple[str, int]], lines: Sequence[str], message: str
 
 
 def _make_failed(fault: Fault, lines: Sequence[str]) -> Failed:
+    """Return a failure of generated code as an event, with a cleaned message and a traceback."""
     message = clean(fault.message, MAX_MESSAGE)
     return Failed(fault.status, message, fault.position, render(fault.frames, lines, message))

@@ -87,7 +87,7 @@ def _drafts(kinds: list[str], seed: int) -> Draft:
 
 def _opening(draft: Draft) -> Iterator[tuple[set[Cell], str, Cell, Cell]]:
     """For every lock, from the first: what is in reach before it opens, its opener, where that is, and the lock."""
-    made = draft.made
+    made = draft.mechanisms
     where = {key.id: key.position.to_tuple() for key in made.keys} | {d.id: d.position.to_tuple() for d in made.doors}
     where |= {s.id: s.position.to_tuple() for s in made.switches} | {g.id: g.position.to_tuple() for g in made.gates}
     closed = set(draft.closed)

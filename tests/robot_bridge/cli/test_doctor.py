@@ -65,13 +65,13 @@ def body(robot: KinematicRobot) -> robots.ReadyRobot:
 
 def test_it_tells_of_a_driver_that_keeps_the_last_command_for_ever() -> None:
     robot = KinematicRobot(SteppedClock())
-    by_itself = examination._stops_by_itself(body(robot), robot.config)
+    by_itself = examination._check_command_timeout(body(robot), robot.config)
     assert (by_itself.holds, by_itself.found[:8]) == (False, "stood 3.")
-    assert examination._stop_is_obeyed(body(robot)).holds
+    assert examination._check_stop(body(robot)).holds
 
 
 def sensor(stamps: list[float], oldest: float = 0.05, limit: float = inf, why: str = "") -> Check:
-    return examination._sensor("lidar", stamps, oldest, 10.0, limit, lambda name: why and f"{name} {why}")
+    return examination._check_sensor("lidar", stamps, oldest, 10.0, limit, lambda name: why and f"{name} {why}")
 
 
 def test_it_tells_of_a_sensor_that_is_silent_slow_or_late() -> None:
@@ -125,8 +125,8 @@ def own() -> Iterator[int]:
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sensors and deadmen are looked at long enough for a rate, and for the longest time that a deadman may take."""
     monkeypatch.setattr(examination, "LOOKED_FOR", 1.0)
-    monkeypatch.setattr(probe, "_LISTENED", 0.6)
-    monkeypatch.setattr(probe, "_ANSWERED", LIMIT + 0.2)
+    monkeypatch.setattr(probe, "_LISTEN_S", 0.6)
+    monkeypatch.setattr(probe, "_ANSWER_S", LIMIT + 0.2)
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_a_robot_over_dds_is_looked_at_without_moving_it(own: int, capsys: pytes
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is there, and nobody is waited for."""
     monkeypatch.setattr(ros2_robot, "wait_until", lambda condition, _: wait_until(condition, 0.2))
-    monkeypatch.setattr(probe, "_PATIENCE", 0.2)
+    monkeypatch.setattr(probe, "_APPEAR_S", 0.2)
 
 
 @pytest.mark.usefixtures("hurried")
@@ -255,7 +255,7 @@ def test_a_deadman_is_tried_with_what_moves_no_robot(own: int) -> None:
 def test_a_deadman_that_does_not_do_what_it_must_is_told(
     own: int, deadman: Callable[[], Deadman], name: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "_TRIES", 1)  # more would help only where the machine is what is late
+    monkeypatch.setattr(probe, "_ATTEMPTS", 1)  # more would help only where the machine is what is late
     found, _ = probed(own, deadman(), name)
     assert (found[name].holds, found[name].found) == (False, told)
 
@@ -269,7 +269,7 @@ def test_a_stop_of_somebody_else_is_not_released(own: int) -> None:
 
 
 def test_who_else_commands_the_driver_is_told(own: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "_FORGOTTEN", 0.5)
+    monkeypatch.setattr(probe, "_FORGET_S", 0.5)
     with Bus(own) as bus:
         other = bus.publisher(DRIVER_COMMANDS, types.TWIST)
         found, _ = probed(own, Deadman(), "deadman")

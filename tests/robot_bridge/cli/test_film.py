@@ -11,7 +11,7 @@ import av
 import numpy as np
 import pytest
 
-from robot_bridge.cli.film import ALONE, CAMERA, HEIGHT, SQUARE, WORDS, Film
+from robot_bridge.cli.film import LONE_MAP_WIDTH, CAMERA_WIDTH, HEIGHT, SQUARE_WIDTH, WORDS_HEIGHT, Film
 from robot_bridge.cli.map_picture import Picture
 from robot_bridge.contracts import Applied, Estimate, Frame, Observation, Pose, Twist
 from robot_bridge.errors import SetupError
@@ -55,12 +55,12 @@ def test_it_shows_the_camera_the_robot_from_above_and_the_way_on_the_map(tmp_pat
     shown = pictures(path)
     assert len(shown) == 20
     last = shown[-1].astype(int)
-    assert last.shape == (HEIGHT + WORDS, CAMERA + 2 * SQUARE, 3)
+    assert last.shape == (HEIGHT + WORDS_HEIGHT, CAMERA_WIDTH + 2 * SQUARE_WIDTH, 3)
     assert np.abs(last[200, 300] - RED).max() < 20
-    assert np.abs(last[200, CAMERA + 240] - GREEN).max() < 20
+    assert np.abs(last[200, CAMERA_WIDTH + 240] - GREEN).max() < 20
     changed = np.abs(last - shown[1])[:HEIGHT].max(axis=2) > 60
-    assert changed[:, CAMERA + SQUARE :].sum() > 100, "the way and the robot on the map"
-    assert not changed[:, : CAMERA + SQUARE].any()
+    assert changed[:, CAMERA_WIDTH + SQUARE_WIDTH :].sum() > 100, "the way and the robot on the map"
+    assert not changed[:, : CAMERA_WIDTH + SQUARE_WIDTH].any()
 
 
 def test_without_a_picture_of_the_robot_the_map_is_filmed(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_without_a_picture_of_the_robot_the_map_is_filmed(tmp_path: Path) -> Non
     with closing(Film(path, None)) as film:
         drive(film, 10)
     shown = pictures(path)
-    assert shown[-1].shape == (HEIGHT + WORDS, ALONE, 3)
+    assert shown[-1].shape == (HEIGHT + WORDS_HEIGHT, LONE_MAP_WIDTH, 3)
     assert (np.abs(shown[-1].astype(int) - shown[1])[:HEIGHT] > 60).sum() > 100
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_bridge.contracts import REST, NavGoalTarget, Pose, wrap_angle
-from robot_bridge.navigation.driving import NavStatus, free_poses
+from robot_bridge.navigation.driving import NavStatus, count_free_poses
 from robot_bridge.navigation.following import Follower
 from robot_bridge.navigation.maneuvers import Step
 from robot_bridge.safety.geometry import along, clamp_steering, curvature_of
@@ -122,7 +122,7 @@ def test_a_goal_inside_a_wall_is_come_as_near_to_as_its_tolerance_says() -> None
     [("fff", None), ("ffxf", 2), ("xxff", None), ("xffxx", 3), ("xxx", None), ("f", None), ("x", None)],
 )
 def test_only_what_is_blocked_after_something_free_is_in_the_way(way: str, count: int | None) -> None:
-    assert free_poses(np.array([letter == "f" for letter in way])) == count
+    assert count_free_poses(np.array([letter == "f" for letter in way])) == count
 
 
 def test_without_room_it_does_not_begin() -> None:

@@ -17,7 +17,9 @@ from spca.llm.providers.exchange import ModelServer
 
 _PAGE_SIZE: Final = 1000
 """Number of models on a page of the list; the highest number that the API accepts."""
-_UNSUPPORTED: Final = re.compile(r"\bnot (supported|compatible|permitted|allowed)|may (not|only)|unsupported|deprecated")
+_UNSUPPORTED: Final = re.compile(
+    r"\bnot (supported|compatible|permitted|allowed)|may (not|only)|unsupported|deprecated"
+)
 
 
 class AnthropicProvider(ModelServer):

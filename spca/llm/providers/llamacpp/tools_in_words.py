@@ -35,5 +35,7 @@ def find_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
         return None
     name = call.get("name")
     arguments = call.get("arguments")
-    is_known = any(tool.name == name for tool in tools)
-    return ToolCall(name, arguments) if is_known and isinstance(arguments, dict) else None
+    names = {tool.name for tool in tools}
+    if isinstance(arguments, dict) and name in names:
+        return ToolCall(name, arguments)
+    return None

@@ -1,10 +1,10 @@
 """``faulty/planner`` and ``faulty/coder``: the reference model with faults injected on a fixed schedule.
 
-Every way in which a model is known to go wrong is on the schedules, so that a run with these models exercises every
-repair path of the loop. The schedules count conversations, not time: the same calls get the same faults.
+The schedules contain every known way in which models fail, so that a run with these models exercises every repair path
+of the loop. A schedule advances with each conversation, so the same calls always get the same faults.
 
-``faulty/stubborn/coder`` never learns instead: what it gets wrong it gets wrong whenever it is asked, so that some
-levels fail for good and others do not.
+``faulty/stubborn/coder`` repeats its faults: an action that it writes wrongly, it writes wrongly every time. Levels
+that need such an action always fail.
 
 ``faulty/KIND/planner`` and ``faulty/KIND/coder`` never give a usable answer; :data:`UNUSABLE` lists the kinds.
 """
@@ -25,7 +25,7 @@ from spca.llm.providers.base import Finish, Request, Response, Target
 from spca.llm.providers.offline.reference import NO_TOKENS, ReferenceProvider
 
 PLANNER_SCHEDULE: Final = ("broken_json", "none", "unparsable_pddl", "unsolvable", "none", "wrong_action_name")
-"""Fault of the first answer of each planner conversation, over and over."""
+"""Fault of the first answer in each planner conversation; repeated from the start after the last conversation."""
 
 WRITER_SCHEDULE: Final = (
     "lost_fact",
@@ -42,15 +42,15 @@ WRITER_SCHEDULE: Final = (
     "too_long",
     "nondeterministic",
 )
-"""Fault of the problem writer of each planner conversation that has one, over and over.
+"""Fault of the problem writer in each planner conversation with a writer; repeated from the start at the end.
 
-``other_goal`` writes the goal of the level that it came with, whatever is asked for. ``careless`` overlooks what lies
-on the map, and that "after you" turns an order round: it is accepted where neither matters, and fails where one does.
+``other_goal`` always writes the goal of the level for which the writer was made. ``careless`` ignores known objects,
+and ignores that "after you" reverses the order of two tasks. It is accepted by levels without either, and fails later.
 """
 
 CODER_SCHEDULE: Final = (
     "syntax_error",
-    *("wrong_outcome",) * 7,  # outlasts the retries of one plan, so that a new plan is asked for
+    *("wrong_outcome",) * 7,  # more than the retries of one plan, so that the loop asks for a new plan
     "none",
     "objection",
     "crash",
@@ -60,11 +60,12 @@ CODER_SCHEDULE: Final = (
     "forbidden",
     "none",
 )
-"""Fault of the first answer of each coder conversation, over and over."""
+"""Fault of the first answer in each coder conversation; repeated from the start at the end."""
 
 STUBBORN_FAULTS: Final = ("crash", "endless", "wrong_outcome")
-"""Faults of ``stubborn/coder``; one action in :data:`STUBBORN_ODDS` has one, chosen by its name."""
+"""Faults of ``stubborn/coder``; the name of an action decides whether the action has a fault, and which."""
 STUBBORN_ODDS: Final = 3
+"""One action in this number has a fault of ``stubborn/coder``."""
 
 _UNSOLVABLE: Final = {
     "domain": "(define (domain d) (:requirements :strips) (:predicates (p) (q)) "
@@ -86,14 +87,17 @@ UNUSABLE: Final[Mapping[str, Callable[[str, int], str]]] = {
     "empty": lambda _good, _number: "",
     "cut-off": lambda good, _number: good[:_CUT_OFF_AT],
 }
-"""Kinds of models that never answer usably -> their answer, from the good one and its number among their answers.
+"""Kind of model -> function that makes an unusable answer from the reference answer and the answer's number.
 
-What is ``cut-off`` ends at the limit on its length, too.
+The answer of the kind ``cut-off`` is also reported as cut off by its length.
 """
 
 
 class FaultyProvider:
-    """Wraps the reference model; a repair answer has a fault of its own after every third faulty first answer."""
+    """The reference model with faults.
+
+    After every third faulty first answer, the answer to the repair request is faulty too.
+    """
 
     models: Final = (
         *ReferenceProvider.models,
@@ -108,18 +112,19 @@ class FaultyProvider:
             "coder": itertools.cycle(CODER_SCHEDULE),
             "writer": itertools.cycle(WRITER_SCHEDULE),
         }
-        self._faulty = 0
-        self._again = False
-        self._of_writer = "none"
-        self._unusable = 0
+        self._faulty_answers = 0  # first answers with a fault so far
+        self._spoils_next_repair = False
+        self._writer_fault = "none"
+        self._unusable_answers = 0
 
     def complete(self, request: Request) -> Response:
+        """Return the reference answer, spoiled by the next fault of the schedule or by the kind of the model."""
         kind, _, role = request.model.rpartition("/")
-        is_of_a_kind = kind == "stubborn" or kind in UNUSABLE
-        good = self._reference.complete(replace(request, model=role) if is_of_a_kind else request)
+        has_kind = kind == "stubborn" or kind in UNUSABLE
+        good = self._reference.complete(replace(request, model=role) if has_kind else request)
         if kind in UNUSABLE:
-            self._unusable += 1
-            return unusable_answer(kind, good.text, self._unusable)
+            self._unusable_answers += 1
+            return unusable_answer(kind, good.text, self._unusable_answers)
         if request.model == "stubborn/coder":
             return Response(_replace_bodies(good.text, _stubborn_body), NO_TOKENS)
         if request.model == "planner":
@@ -127,102 +132,130 @@ class FaultyProvider:
         fault = self._next_fault(request)
         if fault == "none":
             return good
-        change = (_PLANNER_FAULTS if request.model == "planner" else _CODER_FAULTS)[fault]
-        return Response(change(good.text, f"{self._faulty}"), NO_TOKENS)
+        spoilers = _PLANNER_FAULTS if request.model == "planner" else _CODER_FAULTS
+        spoil = spoilers[fault]
+        tag = str(self._faulty_answers)
+        return Response(spoil(good.text, tag), NO_TOKENS)
 
     def _spoil_writer(self, text: str, request: Request) -> str:
-        """The answer with the fault of its conversation in its writer; a repair has it too."""
+        """Return a planner's answer with a fault in its writer; all answers of a conversation get the same fault."""
         answer = json.loads(text)
         if not answer.get("writer"):
             return text
         if _is_opening(request):
-            self._of_writer = next(self._schedules["writer"])
-        return json.dumps(answer | {"writer": _faulty_writer(answer["writer"], self._of_writer, answer["problem"])})
+            self._writer_fault = next(self._schedules["writer"])
+        writer = _faulty_writer(answer["writer"], self._writer_fault, answer["problem"])
+        return json.dumps(answer | {"writer": writer})
 
     def _next_fault(self, request: Request) -> str:
-        if not _is_opening(request):
-            again = self._again
-            self._again = False
-            if not again:
+        """Return the fault for the next answer, "none" for no fault; opening a conversation advances the schedule."""
+        if not _is_opening(request):  # the request asks for a repair
+            spoils_repair = self._spoils_next_repair
+            self._spoils_next_repair = False
+            if not spoils_repair:
                 return "none"
             return "unparsable_pddl" if request.model == "planner" else "syntax_error"
         fault = next(self._schedules[request.model])
         if fault != "none":
-            self._faulty += 1
-            self._again = self._faulty % 3 == 0
+            self._faulty_answers += 1
+            self._spoils_next_repair = self._faulty_answers % 3 == 0
         return fault
 
 
 def unusable_answer(kind: str, good: str, number: int) -> Response:
-    """Return the answer of a model that never answers usably.
+    """Return an unusable answer.
 
     Args:
-        kind: one of :data:`UNUSABLE`.
-        good: what the reference model answers.
-        number: of the answer, counted from 1.
+        kind: a key of :data:`UNUSABLE`.
+        good: the answer of the reference model.
+        number: number of the answer, from 1.
     """
     finish = Finish.LENGTH if kind == "cut-off" else Finish.STOP
     return Response(UNUSABLE[kind](good, number), NO_TOKENS, finish)
 
 
 def _is_opening(request: Request) -> bool:
+    """Return whether a request opens a conversation; a repair contains an earlier answer."""
     return all(message.role != "assistant" for message in request.messages)
 
 
 def _break_pddl(text: str, _tag: str) -> str:
+    """Remove the last parenthesis of the problem."""
     answer = json.loads(text)
-    return json.dumps(answer | {"problem": answer["problem"].rstrip()[:-1]})
+    problem = answer["problem"].rstrip()[:-1]
+    return json.dumps(answer | {"problem": problem})
 
 
 def _reserve_name(text: str, _tag: str) -> str:
+    """Rename the first action of the domain to "drop", which is the name of a primitive."""
     answer = json.loads(text)
-    return json.dumps(answer | {"domain": re.sub(r"\(:action\s+\S+", "(:action drop", answer["domain"], count=1)})
+    domain = re.sub(r"\(:action\s+\S+", "(:action drop", answer["domain"], count=1)
+    return json.dumps(answer | {"domain": domain})
 
 
 def _faulty_writer(source: str, fault: str, problem: str) -> str:
-    """A writer with a fault: one that calls the good one and spoils what it returns."""
+    """Return the source of a faulty writer, which calls the good writer as ``written`` and spoils its result.
+
+    Args:
+        source: source of the good writer.
+        fault: a key of :data:`_WRITERS`, or "none" for the good writer.
+        problem: the problem that the good writer has written for the present level.
+    """
     if fault == "none":
         return source
     goal = problem[problem.index("(:goal") :]
     body = _WRITERS[fault].replace("PROBLEM", repr(problem)).replace("GOAL", repr(goal))
+    body_lines = [f"    {line}" for line in body.split("\n")]
     good = source.replace("def make_problem(", "def written(").rstrip()
-    lines = ["import re" * ("import re" not in good), good, "", "", "def make_problem(snapshot):"]
-    return "\n".join([*lines, *(f"    {line}" for line in body.split("\n")), ""])
+    import_line = "" if "import re" in good else "import re"
+    return "\n".join([import_line, good, "", "", "def make_problem(snapshot):", *body_lines, ""])
 
 
 def _break_syntax(text: str, _tag: str) -> str:
+    """Remove the colon after the head of the first function."""
     return re.sub(r"^(def .*):$", r"\1", text, count=1, flags=re.MULTILINE)
 
 
 def _extra_parameter(text: str, _tag: str) -> str:
-    def change(function: ast.FunctionDef) -> None:
+    """Add a parameter to every action."""
+
+    def add_parameter(function: ast.FunctionDef) -> None:
         function.args.args.append(ast.arg("surplus"))
 
-    return _change_actions(text, change)
+    return _change_actions(text, add_parameter)
 
 
 def _replace_bodies(text: str, body_of: Callable[[str], str]) -> str:
-    """Return code whose public functions consist of other statements, by their names; "" for their own."""
+    """Return code with other bodies of actions.
 
-    def change(function: ast.FunctionDef) -> None:
+    Args:
+        body_of: returns the new body of an action by its name, "" to keep the body.
+    """
+
+    def replace_body(function: ast.FunctionDef) -> None:
         function.body = ast.parse(body_of(function.name)).body or function.body
 
-    return _change_actions(text, change)
+    return _change_actions(text, replace_body)
 
 
 def _set_bodies(body: str, text: str, tag: str) -> str:
+    """Return code in which every action has the same body."""
     return _replace_bodies(text, lambda _name: body.replace("TAG", tag))
 
 
 def _stubborn_body(name: str) -> str:
+    """Return the faulty body of an action of ``stubborn/coder``, "" for a good action; a hash of the name decides."""
     number = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
-    if number % STUBBORN_ODDS:
+    choice, remainder = divmod(number, STUBBORN_ODDS)
+    is_good = remainder != 0
+    if is_good:
         return ""
-    fault = STUBBORN_FAULTS[number // STUBBORN_ODDS % len(STUBBORN_FAULTS)]
+    fault = STUBBORN_FAULTS[choice % len(STUBBORN_FAULTS)]
     return _BODIES[fault].replace("TAG", name)
 
 
 def _change_actions(text: str, change: Callable[[ast.FunctionDef], None]) -> str:
+    """Return code after calling ``change`` on each of its actions, which are the functions with public names."""
     module = ast.parse(text)
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
@@ -237,6 +270,8 @@ _BODIES: Final = {
     "forbidden": "import os\nyield len(os.listdir('/TAG'))",
     "wrong_outcome": "fault = 'TAG'\nyield 0",
 }
+"""Fault -> body of an action; TAG is replaced by a tag, so that repeated faults differ."""
+
 _WRITERS: Final = {
     "lost_fact": r"return re.sub(r'(:init|:goal \(and) \([^()]*\)', r'\1', written(snapshot), count=1)",
     "crash": "return written(snapshot)[len(snapshot)]['goal']",
@@ -250,15 +285,20 @@ _WRITERS: Final = {
     "too_long": "\n".join(["return written(snapshot)"] * 130),
     "nondeterministic": "return f'{written(snapshot)}; {written}'",
 }
+"""Fault -> body of ``make_problem``; PROBLEM and GOAL are replaced by texts of the writer's first level."""
+
 _PLANNER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "broken_json": lambda text, _tag: text[: len(text) // 2],
     "unparsable_pddl": _break_pddl,
     "unsolvable": lambda _text, _tag: json.dumps(_UNSOLVABLE),
     "wrong_action_name": _reserve_name,
 }
+"""Fault of a planner's answer -> function that makes the faulty answer from the good answer and the tag."""
+
 _CODER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "syntax_error": _break_syntax,
     "wrong_signature": _extra_parameter,
     "objection": lambda _text, tag: f"PLAN: it does not lead to the goal ({tag})",
     **{name: partial(_set_bodies, code) for name, code in _BODIES.items()},
 }
+"""Fault of a coder's answer -> function that makes the faulty answer from the good answer and the tag."""

@@ -1,7 +1,7 @@
-"""``human/editor`` and ``human/FOLDER``: a person as a model, asked in an editor or through files.
+"""``human/editor`` and ``human/FOLDER``: a person as a model, asked in an editor or through files in a folder.
 
-A question keeps its file until it is answered and is found again by its key, so that a run that goes on finds what was
-written already.
+The file of a question stays until the question is answered, and is found again by the question's key. A run that is
+resumed therefore finds what the person has already written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -35,12 +35,13 @@ from spca.llm.providers.base import Finish, Request, Response, Target, Tool, Too
 from spca.llm.providers.offline.reference import NO_TOKENS
 
 EDITOR: Final = "editor"
-"""The model that is no folder."""
+"""Name of the model that opens an editor; any other name is the path of a folder."""
 SETTLED_S: Final = 1.0
-"""Seconds for which the file of an answer has stayed as it is before it is read."""
+"""Seconds for which an answer file must not change before the file is read."""
 
 _POLL_S: Final = 0.1
 _NUMBERED: Final = re.compile(r"(\d{4,9})-[a-z]+\..*")
+"""Name of the file of a question or an answer; group: number of the question."""
 _ROLE: Final = re.compile("[a-z]{1,20}")
 _SUFFIXES: Final = {"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 _EDITED: Final = """\
@@ -51,22 +52,25 @@ Write your answer to the file STEM.answer.md in this folder. It is read as soon 
 stayed as it is for {SETTLED_S:g} s. To save in between, give it another name and rename it when it is finished."""
 
 _END: Final = "\n\f\n\n\n\n\n"
-"""Before it neither Vim looks for modelines nor Emacs for local variables: the question is data."""
+"""End of a question's file, which keeps Vim and Emacs from obeying settings in the question.
+
+Vim looks for modelines in the last five lines, Emacs for local variables after the last form feed.
+"""
 
 
 class _Called(BaseModel):
-    """A call of a tool, as a person writes it."""
+    """A tool call in the form in which the person writes the call."""
 
     tool: str
     arguments: dict[str, Any]
 
 
 class HumanProvider:
-    """Waits for a person, however long; ``target.model`` is "editor" or the path of a folder.
+    """Waits for the answers of a person, without a time limit; ``target.model`` is "editor" or the path of a folder.
 
     Attributes:
-        at_terminal: the person needs the terminal: nothing else may write there meanwhile.
-        latency_s: what an answer takes on the clock of a simulated robot: it waits.
+        at_terminal: whether the person answers in the terminal, where nothing else may write meanwhile.
+        latency_s: seconds that an answer takes on the clock of a simulated robot, which stands still meanwhile.
 
     Raises:
         ProviderConfigError: no editor is set, or the folder cannot be written to.
@@ -79,36 +83,39 @@ class HumanProvider:
         self._label = f"human/{target.model}"
         self._folder = _drafts() if self.at_terminal else Path(target.model).absolute()
         if self.at_terminal:
-            _editor()
-        with self._explaining():
+            _find_editor()
+        with self._translate_errors():
             check_folder(self._folder)
 
     def complete(self, request: Request) -> Response:
-        """Ask, and wait for the answer.
+        """Ask the person, and wait for the answer.
 
         Raises:
             ProviderConfigError: the editor failed or was closed without an answer, or a file cannot be used.
         """
-        with self._explaining():
+        with self._translate_errors():
             make_folder(self._folder)
             text = self._read_from_editor(request) if self.at_terminal else self._await_answer(request)
-        call = _call(text, request.tools)
-        return Response("", NO_TOKENS, Finish.TOOL_CALL, (call,)) if call else Response(text, NO_TOKENS)
+        call = _find_call(text, request.tools)
+        if call:
+            return Response("", NO_TOKENS, Finish.TOOL_CALL, (call,))
+        return Response(text, NO_TOKENS)
 
     @contextmanager
-    def _explaining(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
+        """Turn errors of files and folders into a :class:`ProviderConfigError`."""
         try:
             yield
         except (FileError, SettingsError) as error:
             raise ProviderConfigError(f"{self._label}: {error}") from error
 
     def _read_from_editor(self, request: Request) -> str:
-        """Return what stands above the mark of the question's file once the editor is closed."""
+        """Open the question in the editor; return the text above the question's mark when the editor is closed."""
         path = self._write_question(request, ".md", "\n\n", _EDITED)
-        code = _run([*_editor(), str(path)])
-        if code:
+        exit_code = _run_editor([*_find_editor(), str(path)])
+        if exit_code:
             raise ProviderConfigError(
-                f"{self._label}: the editor ended with exit code {code}; what it saved is in {path}"
+                f"{self._label}: the editor ended with exit code {exit_code}; what it saved is in {path}"
             )
         answer = read_text(path).partition(_mark(request))[0].strip()
         if not answer:
@@ -120,100 +127,135 @@ class HumanProvider:
         return answer
 
     def _await_answer(self, request: Request) -> str:
-        """Return what stands in the answer's file once somebody has written it."""
-        path = self._write_question(request, ".prompt.md", "", _AWAITED)
-        answer = path.with_name(path.name.replace(".prompt.", ".answer."))
-        if not answer.exists():
-            print(one_line(f"waiting for {answer}, the answer to {path.name}"), file=sys.stderr, flush=True)
-        before = None
-        since = time.monotonic()
+        """Write the question's file; return the text of the answer's file when the text is complete.
+
+        The text is complete if it is not blank and the file has not changed for :data:`SETTLED_S` seconds.
+        """
+        question_path = self._write_question(request, ".prompt.md", "", _AWAITED)
+        answer_path = question_path.with_name(question_path.name.replace(".prompt.", ".answer."))
+        if not answer_path.exists():
+            notice = one_line(f"waiting for {answer_path}, the answer to {question_path.name}")
+            print(notice, file=sys.stderr, flush=True)
+        last_state = None
+        unchanged_since = time.monotonic()
         while True:
-            state = _state(answer)
-            if state != before:
-                before = state
-                since = time.monotonic()
-            elif state and time.monotonic() - since >= SETTLED_S:
-                text = read_text(answer).strip()
+            state = _state(answer_path)
+            if state != last_state:
+                last_state = state
+                unchanged_since = time.monotonic()
+            elif state and time.monotonic() - unchanged_since >= SETTLED_S:
+                text = read_text(answer_path).strip()
                 if text:
                     return text
             time.sleep(_POLL_S)
 
     def _write_question(self, request: Request, suffix: str, room: str, how: str) -> Path:
-        """Return the file of the question, which is written unless it is there already."""
+        """Return the file of the question; write the file and its pictures unless the file exists.
+
+        Args:
+            suffix: end of the file's name.
+            room: blank lines above the mark, for the answer.
+            how: instruction how to answer, in which STEM stands for the file's name without its suffix.
+        """
         mark = _mark(request)
-        number = 0
-        for path in sorted(self._folder.glob("[0-9]*-*")):
-            if known := _NUMBERED.fullmatch(path.name):
-                number = max(number, int(known[1]))  # of answers as well, whose questions may be gone
-                if path.name.endswith(suffix) and _holds(path, mark):
-                    return path
+        path, number = self._find_question(suffix, mark)
+        if path is not None:
+            return path
         role = request.phase if _ROLE.fullmatch(request.phase) else "model"
         images = [image for message in request.messages for image in message.images]
         while True:
             number += 1
             stem = f"{number:04d}-{role}"
-            names = [f"{stem}-{at}{_SUFFIXES.get(each.media_type, '.bin')}" for at, each in enumerate(images, 1)]
-            text = f"{room}{mark}\n{how.replace('STEM', stem)}\n\n{_question(request, names)}\n{_END}"
-            pictures = zip(names, images, strict=True)
-            question = self._folder / f"{stem}{suffix}"
-            # The question comes last, when its pictures are there; a number that somebody else has just taken is left.
-            if all(_create_file(self._folder / each, image.data) for each, image in pictures) and _create_file(
-                question, text
-            ):
-                return question
+            files: dict[str, bytes | str] = {}
+            for image_number, image in enumerate(images, 1):
+                image_suffix = _SUFFIXES.get(image.media_type, ".bin")
+                files[f"{stem}-{image_number}{image_suffix}"] = image.data
+
+            question = _question(request, list(files))
+            instruction = how.replace("STEM", stem)
+            # The question is the last file, so that its pictures exist when a person finds the question.
+            files[f"{stem}{suffix}"] = f"{room}{mark}\n{instruction}\n\n{question}\n{_END}"
+            if self._create_files(files):
+                return self._folder / f"{stem}{suffix}"
+
+    def _find_question(self, suffix: str, mark: str) -> tuple[Path | None, int]:
+        """Return the existing file of a question, None if there is none, and the highest number of the files seen.
+
+        The number counts files of answers too, because their questions may be gone.
+        """
+        last_number = 0
+        for path in sorted(self._folder.glob("[0-9]*-*")):
+            numbered = _NUMBERED.fullmatch(path.name)
+            if numbered:
+                last_number = max(last_number, int(numbered[1]))
+                if path.name.endswith(suffix) and _contains(path, mark):
+                    return path, last_number
+        return None, last_number
+
+    def _create_files(self, files: Mapping[str, bytes | str]) -> bool:
+        """Create files by name, in order; stop and return False at a name that another process has taken."""
+        return all(_create_file(self._folder / name, content) for name, content in files.items())
 
 
 def _drafts() -> Path:
-    """Where the files of unanswered questions lie that an editor opens: the state folder of the user."""
-    given = os.environ.get("XDG_STATE_HOME", "")
+    """Return the folder with the questions for the editor, in the state folder of the user."""
+    state_home = os.environ.get("XDG_STATE_HOME", "")
     try:
-        state = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+        state = Path(state_home) if state_home.startswith("/") else Path.home() / ".local" / "state"
     except RuntimeError as error:
         raise ProviderConfigError(f"human/{EDITOR}: you have no home folder: set XDG_STATE_HOME to a folder") from error
     return state / "spca" / "answers"
 
 
-def _editor() -> list[str]:
-    """The command of the editor.
+def _find_editor() -> list[str]:
+    """Return the command of the editor, as words.
 
     Raises:
-        ProviderConfigError: there is none; names the fix.
+        ProviderConfigError: no editor is set, or its program is missing; names the fix.
     """
-    name = "VISUAL" if os.environ.get("VISUAL", "").strip() else "EDITOR"
-    command = os.environ.get(name, "")
+    variable = "VISUAL" if os.environ.get("VISUAL", "").strip() else "EDITOR"
+    command = os.environ.get(variable, "")
     fix = "give one such as EDITOR=nano, or take human/FOLDER, which waits for files"
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise ProviderConfigError(f"human/{EDITOR}: {name}={command} is no command ({error}): {fix}") from error
+        fault = f"{variable}={command} is no command ({error})"
+        raise ProviderConfigError(f"human/{EDITOR}: {fault}: {fix}") from error
     if not words:
         raise ProviderConfigError(f"human/{EDITOR}: neither VISUAL nor EDITOR is set: {fix}")
-    if shutil.which(words[0]) is None:
-        raise ProviderConfigError(f"human/{EDITOR}: there is no program {words[0]} ({name}): {fix}")
+    program = words[0]
+    if shutil.which(program) is None:
+        raise ProviderConfigError(f"human/{EDITOR}: there is no program {program} ({variable}): {fix}")
     return words
 
 
-def _run(command: Sequence[str]) -> int:
-    """Run an editor to its end; the exit code. What the keys of an interrupt do meanwhile is its own affair."""
-    keys = (signal.SIGINT, signal.SIGQUIT) if threading.current_thread() is threading.main_thread() else ()
-    # Handlers, not SIG_IGN, which the editor would inherit.
-    before = {each: signal.signal(each, lambda _number, _frame: None) for each in keys}
+def _run_editor(command: Sequence[str]) -> int:
+    """Run the editor to its end and return its exit code; signals of the keyboard reach the editor only."""
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    signals = (signal.SIGINT, signal.SIGQUIT) if is_main_thread else ()  # only the main thread may set handlers
+    # The handlers do nothing. SIG_IGN would not do, because the editor would inherit SIG_IGN.
+    handlers_before = {number: signal.signal(number, lambda _number, _frame: None) for number in signals}
     try:
         return subprocess.run(command, check=False).returncode
     except OSError as error:
-        raise ProviderConfigError(f"human/{EDITOR}: cannot start {command[0]}: {error.strerror}") from error
+        fault = f"cannot start {command[0]}: {error.strerror}"
+        raise ProviderConfigError(f"human/{EDITOR}: {fault}") from error
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in handlers_before.items():
+            signal.signal(number, handler)
 
 
 def _mark(request: Request) -> str:
-    """The line that tells a question from all others; it cannot occur in the question, whose digest it holds."""
+    """Return the line that identifies a question; the question cannot contain the line, which holds its digest."""
     return f"<!-- 8< {prompt_key(request)[:32]}-{request.occurrence} -->"
 
 
 def _question(request: Request, pictures: Sequence[str]) -> str:
-    """What the person reads: the form of the answer, then the conversation."""
+    """Return the text for the person: the form of the answer, then the conversation.
+
+    Args:
+        pictures: names of the picture files, in the order of the images in the conversation.
+    """
     parts = [_form(request)]
     names = iter(pictures)
     for message in request.messages:
@@ -223,28 +265,34 @@ def _question(request: Request, pictures: Sequence[str]) -> str:
 
 
 def _form(request: Request) -> str:
+    """Return a description of the form of the answer, "" for free text."""
     if request.schema is not None:
         return f"{schemas.describe_form(request.schema)}\nLine breaks within its strings may be written as they are."
     if not request.tools:
         return ""
-    choice = {"auto": "You may call a tool, or answer in words.", "required": "Call one of the tools."}
-    told = choice.get(request.tool_choice, f"Call the tool {request.tool_choice}.")
-    schema = {each.name: json.dumps(schemas.json_schema(each.parameters)) for each in request.tools}
-    lines = "\n".join(f"- {each.name}: {each.description} {schema[each.name]}" for each in request.tools)
-    return f'{told} A call is one JSON object, {{"tool": "NAME", "arguments": {{...}}}}. The tools:\n{lines}'
+    choices = {"auto": "You may call a tool, or answer in words.", "required": "Call one of the tools."}
+    choice = choices.get(request.tool_choice, f"Call the tool {request.tool_choice}.")
+    lines = []
+    for tool in request.tools:
+        schema = json.dumps(schemas.json_schema(tool.parameters))
+        lines.append(f"- {tool.name}: {tool.description} {schema}")
+    tools = "\n".join(lines)
+    return f'{choice} A call is one JSON object, {{"tool": "NAME", "arguments": {{...}}}}. The tools:\n{tools}'
 
 
-def _call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
-    """The call that an answer is; None where it is words."""
+def _find_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
+    """Return the tool call in an answer, None if the answer contains none or there are no tools."""
+    if not tools:
+        return None
     try:
-        found = parse_answer(text, _Called) if tools else None
+        call = parse_answer(text, _Called)
     except BadAnswerError:
         return None
-    return ToolCall(found.tool, found.arguments) if found else None
+    return ToolCall(call.tool, call.arguments)
 
 
-def _holds(path: Path, mark: str) -> bool:
-    """Whether a file is that of a question, whatever an editor has made of its encoding."""
+def _contains(path: Path, mark: str) -> bool:
+    """Return whether a file contains a mark; compare bytes, because an editor may have changed the encoding."""
     try:
         return mark.encode() in read_bytes(path)
     except FileError:
@@ -252,24 +300,27 @@ def _holds(path: Path, mark: str) -> bool:
 
 
 def _create_file(path: Path, content: str | bytes) -> bool:
-    """Write a new file as a whole; False if there is one of that name."""
-    whole = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    """Create a file with its whole content at once; return False if a file of this name exists.
+
+    A link to a finished file fails if the name is taken, whereas a rename would replace the existing file.
+    """
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        write_atomic(whole, content)
-        os.link(whole, path)
+        write_atomic(temporary, content)
+        os.link(temporary, path)
     except FileExistsError:
         return False
     except OSError as error:
         raise SettingsError(f"cannot write {path}: {error.strerror}") from error
     finally:
-        whole.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return True
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """What changes when a file is written; None while there is none."""
+    """Return inode, size (bytes) and modification time (ns) of a file, None if the file is missing."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -1,4 +1,4 @@
-"""``reference/planner`` and ``reference/coder``: the embedded model, behind the same door as any other."""
+"""``reference/planner`` and ``reference/coder``: the embedded model, as a provider like any other."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import Final
 from spca.llm.providers.base import Message, Request, Response, Target, Usage
 from spca.reference import coder, planner
 
-_HALVES: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {"planner": planner.answer, "coder": coder.answer}
+_ANSWERERS: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {"planner": planner.answer, "coder": coder.answer}
 
 NO_TOKENS: Final = Usage(0, 0, 0, 0, 0)
-"""A program uses no tokens."""
+"""The usage of models that are programs or persons."""
 
 
 class ReferenceProvider:
     """Answers from the text of the messages alone, deterministically."""
 
-    models: Final = tuple(_HALVES)
+    models: Final = tuple(_ANSWERERS)
 
     def __init__(self, _target: Target | None = None) -> None:
         pass
 
     def complete(self, request: Request) -> Response:
-        return Response(_HALVES[request.model](request.messages), NO_TOKENS)
+        answer = _ANSWERERS[request.model]
+        return Response(answer(request.messages), NO_TOKENS)

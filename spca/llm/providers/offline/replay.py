@@ -1,7 +1,7 @@
-"""``replay/FOLDER``: the answers that a recorded run was given; the folder is a run's, or an example packed from one.
+"""``replay/FOLDER``: the recorded answers of an earlier run; the folder is that of a run or of a packed example.
 
-A run's own folder answers exactly the same calls, nothing else. An example outlives the prompts that it was recorded
-with: a call that it does not know is answered by its turn, and the provider says that the prompt differs.
+The folder of a run answers only calls with the same prompt. The prompts of the program may change after an example was
+recorded. An example therefore answers an unknown prompt by its turn, and the provider reports that the prompt differs.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ from spca.llm.providers.base import Request, Response, Target, Turn
 
 
 class ReplayProvider:
-    """Finds a call by its messages, schema and parameters, whichever model was asked then, or else by its turn.
+    """Finds the recorded answer to a call by its prompt (messages, schema, parameters), in an example also by its turn.
+
+    The recorded model does not matter.
 
     Attributes:
-        latency_s: seconds that the last answer took when it was recorded, None before the first.
-        differs: the last answer was recorded for another prompt.
+        latency_s: seconds that the latest answer took when it was recorded, None before the first answer.
+        differs: whether the latest answer was recorded for another prompt.
 
     Raises:
-        ProviderConfigError: the folder holds no transcripts.
+        ProviderConfigError: the folder contains no transcripts.
     """
 
     def __init__(self, target: Target) -> None:
         folder = Path(target.model)
         self.latency_s: float | None = None
         self.differs = False
-        is_example = os.path.isfile(folder / PACKED)  # unlike Path, for names of any length
+        # os.path.isfile returns False for a path that is too long, where Path.is_file raises an error.
+        is_example = os.path.isfile(folder / PACKED)
         try:
             recorded = unpack(folder / PACKED) if is_example else read_all(folder / FOLDER)
         except ResumeError as error:
@@ -43,49 +46,54 @@ class ReplayProvider:
             raise ProviderConfigError(
                 f"{folder}: no transcripts in {FOLDER}/, and no {PACKED}: give the folder of a run or of a packed one"
             )
-        self._calls: dict[str, list[Transcript]] = {}
+        self._by_prompt: dict[str, list[Transcript]] = {}
         for transcript in recorded:
-            self._calls.setdefault(transcript.prompt_key, []).append(transcript)
-        self._turns: dict[Turn | None, Transcript] = dict(_number_turns(recorded)) if is_example else {}
+            self._by_prompt.setdefault(transcript.prompt_key, []).append(transcript)
+        self._by_turn: dict[Turn | None, Transcript] = dict(_number_turns(recorded)) if is_example else {}
 
     def complete(self, request: Request) -> Response:
-        """Return the recorded answer for this prompt, or for this turn of an example.
+        """Return the recorded answer to this prompt, or, in an example, the answer of this turn.
 
         Raises:
-            ReplayMissError: the recorded run was never asked that.
-            BadAnswerError: its provider could not read the answer either.
+            ReplayMissError: the recording contains no answer for the request.
+            BadAnswerError: the recorded provider could not read the answer either.
         """
         key = prompt_key(request)
-        calls = self._calls.get(key, [])
-        turn = self._turns.get(request.turn)
-        same = calls[request.occurrence] if request.occurrence < len(calls) else None
+        same_prompt = self._by_prompt.get(key, [])
+        of_occurrence = same_prompt[request.occurrence] if request.occurrence < len(same_prompt) else None
+        of_turn = self._by_turn.get(request.turn)
 
-        if turn and turn.prompt_key == key:
-            found: Transcript | None = turn
+        # The best answer is that of the same turn and prompt, then that of the same prompt, then that of the turn.
+        if of_turn and of_turn.prompt_key == key:
+            transcript: Transcript | None = of_turn
         else:
-            found = same or turn
-        if found is None:
-            reason = self._explain_miss(request, key, is_known=bool(calls))
+            transcript = of_occurrence or of_turn
+        if transcript is None:
+            reason = self._explain_miss(request, key, is_known=bool(same_prompt))
             raise ReplayMissError(f"replay/{request.model}: {reason}")
 
-        self.differs = found.prompt_key != key
-        self.latency_s = found.latency_s
-        return found.answer.get()
+        self.differs = transcript.prompt_key != key
+        self.latency_s = transcript.latency_s
+        return transcript.answer.get()
 
     def _explain_miss(self, request: Request, key: str, *, is_known: bool) -> str:
+        """Return why there is no answer; ``is_known``: the prompt was recorded, but less often than it is asked."""
         turn = request.turn
-        if self._turns and turn:
-            where = f"the {turn.role} a {turn.number + 1}. time in {turn.category}/{turn.level} with seed {turn.seed}"
-            return f"the recorded run did not ask {where}: replay it with the flags in about.json beside it"
-        told = f"the {request.occurrence + 1}. time " if is_known else ""
+        if self._by_turn and turn:
+            level = f"{turn.category}/{turn.level} with seed {turn.seed}"
+            call = f"the {turn.role} a {turn.number + 1}. time in {level}"
+            return f"the recorded run did not ask {call}: replay it with the flags in about.json beside it"
+        which_time = f"the {request.occurrence + 1}. time " if is_known else ""
         return (
-            f"the run was not asked {told}what is asked now ({key[:8]}):"
+            f"the run was not asked {which_time}what is asked now ({key[:8]}):"
             " replay it with its curriculum, seed and flags, with the version that recorded it"
         )
 
 
 def _number_turns(recorded: Iterable[Transcript]) -> Iterator[tuple[Turn, Transcript]]:
-    seen = Counter[Turn]()
+    """Yield each transcript with its turn, after counting the turns of each role in each level from 0."""
+    counts = Counter[Turn]()
     for transcript in recorded:
-        yield replace(transcript.turn, number=seen[transcript.turn]), transcript
-        seen[transcript.turn] += 1
+        numbered_turn = replace(transcript.turn, number=counts[transcript.turn])
+        yield numbered_turn, transcript
+        counts[transcript.turn] += 1
