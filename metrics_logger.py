@@ -1,7 +1,7 @@
-"""MetricsLogger: what a run did, as an append-only event log and one summary per level.
+"""MetricsLogger: the log of a run's events, and one summary file for each level.
 
-Every event is one line of ``metrics.jsonl``, written with a single ``write`` and flushed, so that the log is readable
-after a kill; a torn last line is dropped when the run goes on.
+Every event is one line of ``metrics.jsonl``. Each line is written by a single ``write`` and flushed, so that the log is
+readable after the process was killed. A torn last line is removed when the run is resumed.
 """
 
 from __future__ import annotations
@@ -44,19 +44,23 @@ COUNTERS: Final = (
     "coder_syntax",
     "plan_objections",
 )
-"""Counters of a level, all zero at its start."""
+"""Names of the counters of a level; all are zero when the level begins."""
 
 DURATIONS: Final = ("plan_s", "solve_s", "code_s", "sim_s", "compile_s")
-"""Seconds spent in planner calls, solving, coder calls, simulation, and planning by stored writers."""
+"""Names of the durations: seconds of planner calls, solving, coder calls, simulation, and planning by stored writers.
+"""
 
 
 class MetricsLogger:
-    """An event sink (``logger(event, data)``) that also keeps the counters of the present level.
+    """An event sink (``logger(event, data)``) that also keeps the counters and durations of the present level.
 
     Args:
-        folder: the run's folder; ``metrics.jsonl`` and the summaries are written there.
-        run_id: stamped on every event.
-        spent_on: what a level has used so far, for the summary of one that is aborted.
+        folder: the run's folder, for ``metrics.jsonl`` and the summaries.
+        run_id: id of the run, written with every event.
+        spent_on: returns the usage of a level (by its number from 1) so far, for the summary of an aborted level.
+
+    Attributes:
+        counters: counts of the present level, by the names of :data:`COUNTERS`.
     """
 
     def __init__(
@@ -70,43 +74,53 @@ class MetricsLogger:
         self._started = 0.0
         self.counters: dict[str, int] = {}
         self._durations: dict[str, list[float]] = {}
-        self._held = False
-        self._interrupted = ""
+        self._delays_interrupts = False
+        self._interrupted = ""  # reason of an interrupt, "" without an interrupt
 
     def __call__(self, event: str, data: Mapping[str, object]) -> None:
-        """Write an event; calls of models and simulations also count."""
+        """Write an event to the log, and update the counters and durations that the event affects.
+
+        The events "counter_inc" and "duration" only update a counter or a duration.
+        """
         if event == "counter_inc":
             self.inc(str(data["name"]))
             return
         if event == "duration":
-            self._observe(str(data["name"]), data)
+            self._add_duration(str(data["name"]), data)
             return
         if event in ("planner_call", "coder_call"):
-            kind = event.removesuffix("_call")
-            self.inc(f"{kind}_calls")
-            self.inc(f"{kind}_{data['mode']}")
-            self._observe("plan_s" if kind == "planner" else "code_s", data)
-            if kind == "planner":
-                self._observe("solve_s", data, "solve_s")
+            role = event.removesuffix("_call")
+            self.inc(f"{role}_calls")
+            self.inc(f"{role}_{data['mode']}")
+            self._add_duration("plan_s" if role == "planner" else "code_s", data)
+            if role == "planner":
+                self._add_duration("solve_s", data, "solve_s")
         if event == "compiled_plan":
-            if data["miss"] in ("", "failed"):  # its plan was taken up
+            miss = data["miss"]
+            was_executed = miss in ("", "failed")
+            if was_executed:
                 self.inc("planner_compiled")
-            if data["miss"]:
-                self.inc(f"compiled_{data['miss']}")
+            if miss:
+                self.inc(f"compiled_{miss}")
         if event == "writer":
             self.inc("writer_rejected" if data["reason"] else "writer_accepted")
         _LOG.debug("%s: %s", event, data)
         self._write(event, data)
 
     def inc(self, name: str) -> None:
-        """Count one; ``name`` is one of :data:`COUNTERS`."""
+        """Increment a counter by one; ``name`` is one of :data:`COUNTERS`."""
         if name not in COUNTERS:
             raise ValueError(f"unknown counter {name!r}")
         self.counters[name] = self.counters.get(name, 0) + 1
         self._write("counter_inc", {"name": name, "value": self.counters[name]})
 
     def start_level(self, level: Mapping[str, object], index: int) -> None:
-        """Begin a level: {level_name, lvl_group, category, seed}."""
+        """Begin a level with all counters at zero.
+
+        Args:
+            level: ``level_name``, ``lvl_group``, ``category`` and ``seed``.
+            index: number of the level in the run, from 1.
+        """
         self._started = time.monotonic()
         self.counters = dict.fromkeys(COUNTERS, 0)
         self._durations = {name: [] for name in DURATIONS}
@@ -114,31 +128,38 @@ class MetricsLogger:
         self._write("level_start", {"index": index, **level})
 
     def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]:
-        """The summary of the present level, not yet written."""
+        """Return the summary of the present level, without writing it; ``extra`` are further fields.
+
+        Raises:
+            ValueError: no level is in progress.
+        """
         if self._level is None:
             raise ValueError("no level is in progress")
+        elapsed_s = time.monotonic() - self._started
+        durations = {name: _aggregate(values) for name, values in self._durations.items()}
         return {
             "run_id": self._run_id,
             "level_name": self._level["level"]["level_name"],
             **self._level,
             "outcome": outcome,
             "reason": reason,
-            "elapsed_min": round((time.monotonic() - self._started) / 60, 4),
+            "elapsed_min": round(elapsed_s / 60, 4),
             "counters": dict(self.counters),
-            "durations": {name: _aggregate(values) for name, values in self._durations.items()},
+            "durations": durations,
             **extra,
         }
 
     def write_summary(self, summary: Mapping[str, Any]) -> Path:
-        """Write ``summaries/summary_<category>_<level>_<run_id>.json``, whole or not at all."""
+        """Write ``summaries/summary_<category>_<level>_<run_id>.json`` atomically, and return the path of the file."""
         level = summary["level"]
-        path = self._folder / "summaries" / f"summary_{level['category']}_{level['level_name']}_{self._run_id}.json"
+        name = f"summary_{level['category']}_{level['level_name']}_{self._run_id}.json"
+        path = self._folder / "summaries" / name
         make_folder(path.parent)
         write_atomic(path, json_text(summary, indent=1) + "\n")
         return path
 
     def end_level(self, summary: Mapping[str, Any]) -> None:
-        """Log that the level is finished."""
+        """Log the summary of the present level, which ends."""
         self._level = None
         self._write_finished(summary["index"], summary)
 
@@ -151,29 +172,32 @@ class MetricsLogger:
         self.end_level(summary)
 
     def interrupt(self, signal_name: str) -> None:
-        """Stop: now, or after what must not be torn apart. The level is aborted when the logger is left.
+        """Interrupt the run: at once, or at the end of a block of :meth:`delay_interrupts`.
+
+        The present level is aborted when the logger's ``with`` block ends.
 
         Raises:
-            KeyboardInterrupt: when it is now.
+            KeyboardInterrupt: unless interrupts are delayed.
         """
         self._interrupted = f"interrupted by {signal_name}"
-        if not self._held:
+        if not self._delays_interrupts:
             raise KeyboardInterrupt(self._interrupted)
 
     @contextmanager
     def delay_interrupts(self) -> Iterator[None]:
-        """Let interrupts wait until the end of the block, so that a level is finished in all files or in none.
+        """Delay interrupts until the end of the block, so that the end of a level is written to all files or to none.
 
         Raises:
-            KeyboardInterrupt: after the block, or before it for an interrupt that generated code has swallowed.
+            KeyboardInterrupt: at the end of the block after a delayed interrupt; at the beginning of the block after an
+                interrupt whose exception was swallowed by generated code.
         """
         if self._interrupted:
             raise KeyboardInterrupt(self._interrupted)
-        self._held = True
+        self._delays_interrupts = True
         try:
             yield
         finally:
-            self._held = False
+            self._delays_interrupts = False
         if self._interrupted:
             raise KeyboardInterrupt(self._interrupted)
 
@@ -183,12 +207,16 @@ class MetricsLogger:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None, /
     ) -> None:
-        """Abort the level that an error ended."""
+        """Abort the present level if the ``with`` block ends by an error."""
         if error is not None:
             self.abort(str(error) or type(error).__name__)
 
     def repair(self, finished: list[dict[str, Any]]) -> None:
-        """Make the log whole after a kill: drop a torn last line, add the last summary if its event is missing."""
+        """Repair the log after the process was killed: remove a torn last line, add events of missing summaries.
+
+        Args:
+            finished: summaries of the run's finished levels, in order.
+        """
         logged = _find_finished_levels(whole_lines(self._path))
         for index, summary in enumerate(finished, 1):
             if index not in logged:
@@ -198,23 +226,31 @@ class MetricsLogger:
     def _write_finished(self, index: int, summary: Mapping[str, Any]) -> None:
         self._write("level_summary", {"level_index": index, **summary})
 
-    def _observe(self, name: str, data: Mapping[str, object], field: str = "seconds") -> None:
-        self._durations.setdefault(name, []).append(float(str(data[field])))
+    def _add_duration(self, name: str, data: Mapping[str, object], field: str = "seconds") -> None:
+        """Add the seconds in a field of ``data`` to the durations ``name``."""
+        seconds = float(str(data[field]))
+        self._durations.setdefault(name, []).append(seconds)
 
     def _write(self, event: str, data: Mapping[str, object]) -> None:
-        at = {} if self._level is None else {"level_index": self._level["index"]}
-        record = {"event": event, "time": round(time.time(), 3), "run_id": self._run_id, **at, **data}
+        """Append an event to the log, with time, run and level."""
+        level = {} if self._level is None else {"level_index": self._level["index"]}
+        now = round(time.time(), 3)
+        record = {"event": event, "time": now, "run_id": self._run_id, **level, **data}
         write_line(self._path, json_text(record))
 
 
 def _aggregate(values: list[float]) -> dict[str, float | int]:
     total = sum(values, 0.0)
-    return {"count": len(values), "sum": round(total, 4), "max": round(max(values, default=0.0), 4)}
+    maximum = max(values, default=0.0)
+    return {"count": len(values), "sum": round(total, 4), "max": round(maximum, 4)}
 
 
 def _find_finished_levels(lines: Iterable[bytes]) -> set[object]:
-    """Return the levels whose end a log has; one that was begun again has none yet."""
-    ended = set[object]()
+    """Return the numbers of the levels that are finished according to a log.
+
+    A level that was begun again after its end, and an aborted level, are not finished.
+    """
+    finished = set[object]()
     for line in lines:
         try:
             record = json.loads(line)
@@ -222,22 +258,22 @@ def _find_finished_levels(lines: Iterable[bytes]) -> set[object]:
             continue
         event = record.get("event") if isinstance(record, dict) else None
         if event == "level_start":
-            ended.discard(record.get("level_index"))
+            finished.discard(record.get("level_index"))
         if event == "level_summary" and record.get("outcome", "aborted") != "aborted":
-            ended.add(record.get("level_index"))
-    return ended
+            finished.add(record.get("level_index"))
+    return finished
 
 
 class Interruptible(Protocol):
-    """What a signal interrupts, such as :class:`MetricsLogger`."""
+    """The part of :class:`MetricsLogger` that signal handlers call."""
 
     def interrupt(self, signal_name: str, /) -> None: ...
 
 
 def register_signal_handlers(logger: Interruptible) -> Callable[[], None]:
-    """On SIGINT, SIGTERM and SIGHUP abort the level, then raise KeyboardInterrupt; return how to undo it.
+    """Let SIGINT, SIGTERM and SIGHUP interrupt ``logger``; return a function that restores the former handlers.
 
-    A second signal kills: generated code can swallow the exception of the first.
+    The second signal of a kind kills the process, because generated code may swallow the exception of the first one.
     """
 
     def handle(number: int, _frame: FrameType | None) -> None:
@@ -245,10 +281,10 @@ def register_signal_handlers(logger: Interruptible) -> Callable[[], None]:
         logger.interrupt(signal.Signals(number).name)
 
     numbers = (signal.SIGINT, *filter(accepts_signal, TERMINATION_SIGNALS))
-    before = {number: signal.signal(number, handle) for number in numbers}
+    former_handlers = {number: signal.signal(number, handle) for number in numbers}
 
-    def undo() -> None:
-        for number, handler in before.items():
+    def restore_handlers() -> None:
+        for number, handler in former_handlers.items():
             signal.signal(number, handler)
 
-    return undo
+    return restore_handlers

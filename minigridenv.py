@@ -1,8 +1,8 @@
 """SENSE and ACT: a MiniGrid or BabyAI environment as a World that is mapped from its 7x7 egocentric view.
 
-The map comes from observations and odometry (displacement from the start cell) alone. Grid size, absolute position
-and cells never seen are not read; the simulator's truth is used only to step, to reward, and to prove that a restored
-checkpoint equals the recorded state.
+The map is built from observations and odometry (displacement from the start cell) alone. Grid size, absolute position
+and unseen cells are not read for the map. The simulator's state is used to step, to reward, to show a level to people
+(:meth:`MiniGridEnv.frame`), and to check that a restored checkpoint equals the recorded state.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ from spca.sense import perception, slam
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _MAX_ERROR: Final = 300
+"""Most characters of an environment's error in a message."""
 _MAX_MISSION: Final = 10_000
+"""Most characters of a mission; an environment with a longer mission is refused."""
 _EPISODE_ATTRIBUTES: Final = frozenset(
     {
         "mission",
@@ -54,33 +56,36 @@ _EPISODE_ATTRIBUTES: Final = frozenset(
         "_reward",
     }
 )
-"""Attributes of a :class:`MiniGridEnv` that a reset or a step changes."""
+"""Attributes of a :class:`MiniGridEnv` that a reset or a step changes; a snapshot saves and restores them."""
 
 _NO_OBJECT: Final = bytes((1, 0, 0))
-"""How minigrid encodes a cell without an object (``minigrid.core.constants``)."""
+"""Code of a cell without an object: type "empty", colour 0, state 0 (``minigrid.core.constants``)."""
 
 
 def list_known_ids() -> tuple[str, ...]:
-    """Return every MiniGrid and BabyAI id that the installed minigrid registers."""
+    """Return every MiniGrid and BabyAI id that the installed minigrid registers, sorted."""
     registry = _gymnasium().registry
     return tuple(sorted(name for name in registry if name.startswith(("MiniGrid-", "BabyAI-"))))
 
 
 def check_ids(env_ids: Iterable[str]) -> None:
-    """Refuse ids that the installed minigrid does not know.
+    """Refuse environment ids that the installed minigrid does not know.
 
     Raises:
-        UserError: names the first unknown id and the nearest known one.
+        UserError: names the first unknown id and the known id with the nearest spelling.
     """
     known = list_known_ids()
     for env_id in env_ids:
         if env_id not in known:
-            near = difflib.get_close_matches(env_id, known, n=1, cutoff=0.0)
-            raise UserError(f"unknown environment {env_id!r}: the installed minigrid's nearest is {near[0]!r}")
+            nearest = difflib.get_close_matches(env_id, known, n=1, cutoff=0.0)[0]
+            raise UserError(f"unknown environment {env_id!r}: the installed minigrid's nearest is {nearest!r}")
 
 
 def _gymnasium() -> Any:
-    """Import gymnasium with MiniGrid's ids, which importing minigrid registers, without pygame's banner."""
+    """Import and return gymnasium with the ids of MiniGrid, without printing the banner of pygame.
+
+    The import of minigrid registers the ids.
+    """
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     import gymnasium
     import minigrid  # noqa: F401
@@ -90,7 +95,7 @@ def _gymnasium() -> Any:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the libraries' prints ("Sampling rejected") and warnings ("out of date") to themselves."""
+    """Suppress what the libraries print ("Sampling rejected") and their warnings ("out of date") within a block."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -98,29 +103,35 @@ def _quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _translate_errors(what: str) -> Iterator[None]:
-    """Turn whatever an environment raises into a :class:`WorldError` of one line."""
+    """Turn any error that an environment raises within a block into a :class:`WorldError` of one line.
+
+    Args:
+        what: the operation that failed, for the message.
+    """
     try:
         yield
     except (Exception, SystemExit) as error:  # boundary: environments and level generators raise errors of many kinds
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise WorldError(f"{what}: {shorten_middle(said, _MAX_ERROR)}") from error
+        cause = " ".join(f"{type(error).__name__}: {error}".split())
+        raise WorldError(f"{what}: {shorten_middle(cause, _MAX_ERROR)}") from error
 
 
-def _image(given: Any) -> NDArray[np.uint8]:
-    """Return the image of an observation, as :func:`spca.sense.perception.encode_view` wants it.
+def _check_image(given: Any) -> NDArray[np.uint8]:
+    """Return the image of an observation as a uint8 array of shape (n, n, 3), where n is odd.
 
     Raises:
-        ValueError: it is of another shape or type.
+        ValueError: the image has another shape or type.
     """
     image: NDArray[np.uint8] = np.asarray(given)
     shape = image.shape
-    is_image = image.dtype == np.uint8 and len(shape) == 3 and shape[2] == 3
-    if not is_image or shape[0] != shape[1] or shape[0] % 2 == 0:
+    has_triples = len(shape) == 3 and shape[2] == 3
+    is_odd_square = has_triples and shape[0] == shape[1] and shape[0] % 2 == 1
+    if image.dtype != np.uint8 or not is_odd_square:
         raise ValueError(f"an image of {image.dtype} with shape {shape}")
     return image
 
 
-def _finite(reward: Any) -> float:
+def _check_reward(reward: Any) -> float:
+    """Return a reward as a float; raise ValueError if the reward is infinite or NaN."""
     value = float(reward)
     if not math.isfinite(value):
         raise ValueError(f"a reward of {value}")
@@ -128,24 +139,27 @@ def _finite(reward: Any) -> float:
 
 
 def _codes_of(grid: Any) -> NDArray[np.uint8]:
-    """Return the cell codes of a simulator's grid, rows north to south; ``Grid.encode`` takes four times as long."""
+    """Return the cell codes of a simulator's grid, with shape (rows, columns), rows north to south.
+
+    Minigrid's own ``Grid.encode`` takes four times as long.
+    """
     triples = b"".join(_NO_OBJECT if cell is None else bytes(cell.encode()) for cell in grid.grid)
     image = np.frombuffer(triples, dtype=np.uint8).reshape(grid.height, grid.width, 3)
-    return perception.encode_view(image.transpose(1, 0, 2))
+    return perception.encode_view(image.transpose(1, 0, 2))  # minigrid's images have columns first
 
 
 class MiniGridEnv(MappedWorld):
-    """A World on one environment id and seed, reset and ready.
+    """A World on one environment id and seed; its constructor resets the environment.
 
     Args:
-        render: open a window.
-        executor: runs generated code; by default one in a sandbox that all worlds of the process share.
-        upstream_rules: judge as minigrid does, without :mod:`spca.act.corrections`.
-        renaming: words that are shown in place of colours and kinds.
+        render: whether to open a window.
+        executor: runs generated code; by default a sandbox that all worlds of the process share.
+        upstream_rules: whether to judge as minigrid does, without :mod:`spca.act.corrections`.
+        renaming: words that replace the names of colours and kinds.
 
     Attributes:
         mission: the task in words.
-        corrections: names of the corrections that decided something since the reset.
+        corrections: names of the corrections that had an effect since the reset.
         previous_actions: primitives executed since the reset.
 
     Raises:
@@ -174,12 +188,12 @@ class MiniGridEnv(MappedWorld):
 
     @property
     def full_grid(self) -> NDArray[np.str_]:
-        """The accumulated map as words, rows north to south; the agent's cell reads "agent"."""
+        """The accumulated map as words, rows north to south; the word at the agent's cell is "agent"."""
         return perception.WORDS[self._map.mark_agent(self._position)]
 
     @property
     def current_observation(self) -> NDArray[np.str_]:
-        """The current view as words, north up."""
+        """The current view as words, rows north to south."""
         return perception.WORDS[self._mark_view()]
 
     @property
@@ -188,7 +202,7 @@ class MiniGridEnv(MappedWorld):
 
     @property
     def over(self) -> bool:
-        """True when the episode has ended; it must be restored before it is stepped again."""
+        """Whether the episode has ended; after its end, a checkpoint must be restored before the next step."""
         return self._over
 
     @property
@@ -197,14 +211,17 @@ class MiniGridEnv(MappedWorld):
         return self._reward
 
     def convert_observation(self, obs: dict[str, Any]) -> NDArray[np.str_]:
-        """Return a raw observation as words, turned north up; shape (view, view)."""
+        """Return the view in an observation as words, rows north to south; shape (n, n)."""
         view = perception.rotate_view(perception.encode_view(obs["image"]), int(obs["direction"]))
         return perception.WORDS[view]
 
     def SLAM(self, obs: dict[str, Any]) -> None:  # noqa: N802 - name fixed by the project's users
-        """Integrate an observation, taken where the agent now stands, into the accumulated map."""
-        facing_view = perception.encode_view(_image(obs["image"]))
-        self._direction = range(len(DIRECTIONS)).index(obs["direction"])
+        """Integrate an observation from the agent's present cell into the accumulated map.
+
+        Direction, inventory, view, position and map are updated.
+        """
+        facing_view = perception.encode_view(_check_image(obs["image"]))
+        self._direction = range(len(DIRECTIONS)).index(obs["direction"])  # ValueError unless 0 to 3
         self.inventory = perception.read_carried(facing_view)
         self._agent_at = perception.agent_cell(len(facing_view), self._direction)
         self._view = perception.rotate_view(facing_view, self._direction)
@@ -212,17 +229,23 @@ class MiniGridEnv(MappedWorld):
         self._map = slam.integrate(self._map, self._view, self._position, self._agent_at)
 
     def frame(self) -> Frame:
-        """Return the present state as someone who watches sees it, the simulator's truth included."""
-        row = self._position[0] + self._start[1]
-        column = self._position[1] + self._start[0]
+        """Return the present state for people who watch, including the simulator's grid.
+
+        Positions in the frame are (row, column) in the simulator's grid.
+        """
+        start_column, start_row = self._start
+        origin_row, origin_column = self._map.origin
+        row = start_row + self._position[0]
+        column = start_column + self._position[1]
+        view_row, view_column = self._agent_at
         with _translate_errors(f"{self.name}: grid failed"):
             truth = _codes_of(self._sim.grid)
         return Frame(
             truth=truth,
             known=self._map.codes.copy(),
-            known_at=(self._start[1] - self._map.origin[0], self._start[0] - self._map.origin[1]),
+            known_at=(start_row - origin_row, start_column - origin_column),
             view=self._view.copy(),
-            view_at=(row - self._agent_at[0], column - self._agent_at[1]),
+            view_at=(row - view_row, column - view_column),
             position=(row, column),
             direction=self._direction,
             inventory=self.inventory,
@@ -231,7 +254,7 @@ class MiniGridEnv(MappedWorld):
         )
 
     def step(self, code: int) -> None:
-        """Execute one primitive and map what is then seen.
+        """Execute one primitive and integrate the new observation into the map.
 
         Raises:
             WorldError: the episode is over, or the environment failed.
@@ -241,14 +264,14 @@ class MiniGridEnv(MappedWorld):
         primitive = Primitive(code)
         with _translate_errors(f"{self.name}: step failed"):
             obs, reward, terminated, truncated, _ = self._env.step(primitive)
-            self._reward = _finite(reward)
+            self._reward = _check_reward(reward)
             self._terminated = bool(terminated)
             self._over = self._terminated or bool(truncated)
             self.SLAM(obs)
         self.previous_actions.append(code)
 
     def close(self) -> None:
-        with contextlib.suppress(Exception):  # boundary: what an environment raises now concerns nobody
+        with contextlib.suppress(Exception):  # boundary: an error of the environment no longer matters at its end
             self._env.close()
 
     def _reset(self) -> None:
@@ -258,17 +281,17 @@ class MiniGridEnv(MappedWorld):
             self._begin()
 
     def _begin(self) -> None:
-        """Take in the state that a reset has led to."""
+        """Set all attributes of the episode from the simulator's state after a reset."""
         self._sim: Any = self._env.unwrapped
         self.corrections: set[str] = set()
         self._apply_corrections()
-        self._start = tuple(int(v) for v in self._sim.agent_pos)
+        self._start = tuple(int(coordinate) for coordinate in self._sim.agent_pos)  # (column, row)
         self.previous_actions = []
         self._over = False
         self._terminated = False
         self._reward = 0.0
         self._map = slam.empty_map()
-        # The observation that reset returned can be stale: PutNext*Carrying puts the object in hand afterwards.
+        # The observation that reset returns may be stale, because PutNext*Carrying puts an object in hand afterwards.
         obs = self._sim.gen_obs()
         self.mission = str(obs["mission"]).encode(errors="replace").decode()
         if len(self.mission) > _MAX_MISSION:
@@ -277,21 +300,29 @@ class MiniGridEnv(MappedWorld):
         self._start_direction = self._direction
 
     def _odometry(self) -> tuple[int, int]:
-        """Return the displacement from the start cell: rows south, columns east."""
+        """Return the displacement from the start cell: (rows to the south, columns to the east)."""
         column, row = self._sim.agent_pos
-        return int(row) - self._start[1], int(column) - self._start[0]
+        start_column, start_row = self._start
+        return int(row) - start_row, int(column) - start_column
 
     def _hash(self) -> str:
-        seen = (self._state(), self._view, self._start_direction, self.mission)
+        sensed = (self._state(), self._view, self._start_direction, self.mission)
         with _translate_errors(f"{self.name}: state failed"):
-            return hash_state(seen, tuple(self.previous_actions), self._over, self._reward, self._sim)
+            return hash_state(sensed, tuple(self.previous_actions), self._over, self._reward, self._sim)
 
     @contextlib.contextmanager
     def _iterate_saved_parts(self) -> Iterator[Parts]:
-        """Yield world and simulator, where their attributes are all that further steps depend on."""
-        layers = type(self._env).__name__, getattr(self._env, "env", None)
-        own = type(self._sim).__module__.startswith("minigrid.") and self._env.render_mode is None
-        if not own or layers != ("OrderEnforcing", self._sim):
+        """Yield world and simulator with the attributes that a snapshot leaves out, () if no snapshot is possible.
+
+        A snapshot is possible if further steps depend on the attributes of the two objects alone: the simulator is one
+        of minigrid's own, has no window, and has only the wrapper ``OrderEnforcing``.
+        """
+        is_minigrids = type(self._sim).__module__.startswith("minigrid.")
+        has_window = self._env.render_mode is not None
+        wrapper_and_inner = type(self._env).__name__, getattr(self._env, "env", None)
+        has_one_wrapper = wrapper_and_inner == ("OrderEnforcing", self._sim)
+        can_be_saved = is_minigrids and not has_window and has_one_wrapper
+        if not can_be_saved:
             yield ()
             return
         remove_corrections(self._sim)

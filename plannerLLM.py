@@ -42,6 +42,8 @@ MAX_RETRIES: Final = 8
 """Most repair calls after the first answer; each call tells the model the fault of the answer before."""
 
 
+# The docstrings of the two forms are descriptions in the JSON schemas that models are given, and part of call keys:
+# another wording would change prompts, and recorded runs could not be replayed.
 class PDDLOnly(BaseModel):
     """The form of a planner's answer without compiled planning; a ``domain`` of null keeps the trusted one."""
 
@@ -50,9 +52,9 @@ class PDDLOnly(BaseModel):
 
 
 class PDDLResp(PDDLOnly):
-    """The form of a planner's answer with compiled planning: domain, problem and, optionally, a problem writer.
+    """The form of a planner's answer: domain, problem and, where it is not empty, a writer of such problems.
 
-    A writer that is no text counts as empty, so that no plan is lost because of a faulty writer.
+    What is not a text counts as empty: no plan is lost to a writer.
     """
 
     writer_name: str = ""

@@ -110,7 +110,7 @@ class CustomMiniGridEnv(MiniGridEnv):
         return self._playing().grid_state()
 
     def observe(self) -> Observation:
-        """Return the observation of the whole grid, limited to what a model may see.
+        """Return the observation: a grid as large as the maze, in which cells that a model may not see are "unseen".
 
         Raises:
             BackendError: before ``reset``.

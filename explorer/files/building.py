@@ -150,7 +150,7 @@ class _Builder:
                     self._items.clear()
 
     def finish(self) -> tuple[Scene, Cell]:
-        """Return the scene, and the player's cell relative to the origin of the deeds."""
+        """Return the scene, and the player's cell in the coordinates of the commands."""
         facing = self._stand.facing or 0
         pitch = self._stand.pitch or 0
         spawn = Pose(self._arena_cell(self._stand.at), facing, pitch)

@@ -83,7 +83,7 @@ def list_targets(view: View) -> Iterator[Thing]:
 
 
 def find_code(kind: str, name: str) -> int | None:
-    """Return the code that holds an item or crafts by a recipe, or None if the name is unknown.
+    """Return the action code for holding an item or crafting a recipe, or None if the name is unknown.
 
     Args:
         kind: "hold" or "craft".

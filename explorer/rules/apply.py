@@ -126,7 +126,7 @@ def _attack(state: RuleState, event: Event) -> Applied:
 def _place(state: RuleState, event: Event) -> Applied:
     """Place the block of the held item; one item is spent.
 
-    If the target is the cell of the feet, the event comes from ``place_below`` and the body rises onto the block.
+    For ``place_below`` the target is the cell of the feet; the body has jumped before the block is placed.
     """
     cell = _require_cell(event)
     placed = block_of(state.held) if state.held else None

@@ -147,7 +147,11 @@ def _matches(name: str, patterns: str) -> bool:
 
 
 def _find_kind(name: str, solid: bool) -> Kind:
-    """Return the kind of the block with a name."""
+    """Return the kind of the block called ``name``.
+
+    Args:
+        solid: whether the block collides with a body; decides between "built" and "decor" if no pattern matches.
+    """
     for pattern, kind in KINDS.items():
         if _matches(name, pattern):
             return kind

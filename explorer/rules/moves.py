@@ -52,7 +52,11 @@ def find_heading(pose: Pose, primitive: Primitive) -> Cell:
 
 
 def move(terrain: Terrain, pose: Pose, primitive: Primitive) -> Way:
-    """Return the way of a move: forward, back, left, right or jump."""
+    """Return the cells that a body passes on a move.
+
+    Args:
+        primitive: forward, back, left, right or jump.
+    """
     towards = find_heading(pose, primitive)
     if primitive is Primitive.JUMP:
         return _jump(terrain, pose.cell, towards)

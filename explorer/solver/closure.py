@@ -342,7 +342,7 @@ class _Growing:
             self._gained[block.drop] += len(places)
 
     def _spare(self) -> dict[int, NDArray[np.intp]]:
-        """Take the spared blocks out of the natural blocks; return code -> places of the spared blocks."""
+        """Remove the blocks that must be spared from the natural blocks; return their places by block code."""
         spared = {}
         spared_places = np.array(self._arena.places(self._restraint.spared), np.intp)
         for code, places in self._natural.items():
@@ -415,7 +415,7 @@ class _Growing:
         return bool(opened)
 
     def _find_table(self) -> bool:
-        """Note that hands could reach a crafting table; return whether this is new."""
+        """Record whether a crafting table can be touched; return True the first time one can."""
         if self._has_table or not any(map(self._touch.reaches, self._arena.tables)):
             return False
         self._has_table = True

@@ -113,7 +113,11 @@ def most_blocks(total: Mapping[str, int]) -> int:
 
 
 def carries_without(total: Mapping[str, int], block: str) -> bool:
-    """Return whether a solid block with another name than ``block`` could be placed."""
+    """Return whether the stock holds a placeable solid block other than ``block``.
+
+    Args:
+        total: item -> greatest number that can be carried.
+    """
     names = (name for name, count in total.items() if count and bridges(name))
     return any(most_of_block({name: 1}, block) == 0 for name in names)
 

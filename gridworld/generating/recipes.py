@@ -59,7 +59,7 @@ class Recipe:
         errands, errand_counts: names of auxiliary conditions, and numbers of conditions.
         decoys, decoy_counts: names of decoys, which are mechanisms that are not needed, and numbers of decoys.
         observability: modes of observability.
-        hides: share of the tasks in which mechanisms are hidden, from 0 to 1.
+        hidden_share: share of the tasks in which mechanisms are hidden, from 0 to 1.
         tells: whether the description of a task names the steps of its chain.
     """
 
@@ -76,7 +76,7 @@ class Recipe:
     decoys: tuple[str, ...] = ()
     decoy_counts: tuple[int, ...] = (0,)
     observability: tuple[Observability, ...] = ("full",)
-    hides: float = 0.0
+    hidden_share: float = 0.0
     tells: bool = True
 
 
@@ -146,7 +146,7 @@ TIERS: Final[Mapping[int, Recipe]] = {
         ),
         decoy_counts=(0, 1, 1, 2, 3),
         observability=("full", "view_cone", "view_cone", "fog_of_war", "fog_of_war"),
-        hides=0.5,
+        hidden_share=0.5,
         tells=False,
     ),
 }
@@ -237,6 +237,6 @@ def _draw_visibility(draft: Draft, recipe: Recipe) -> None:
         rules.view_size = rng.choice((3, 5, 5, 7, 7, 9))
     hazards = {hazard.id for hazard in draft.mechanisms.hazards}
     names = [name for name in draft.list_ids() if name not in hazards]
-    if names and rng.random() < recipe.hides:
+    if names and rng.random() < recipe.hidden_share:
         count = min(len(names), rng.randint(1, 2))
         rules.hidden_mechanisms = sorted(rng.sample(names, count))

@@ -22,7 +22,7 @@ _TOUCHING: Final = frozenset({Action.MOVE_FORWARD, Action.PICKUP, Action.DROP, A
 def transition(layout: Layout, state: State, action: Action) -> State:
     """Return the state after an action.
 
-    Every action, even without another effect, ends the cooldown of a teleporter end.
+    Every action, even one without another effect, makes a teleporter usable again after a passage.
 
     Args:
         state: the state before the action; the agent must not be dead.

@@ -76,7 +76,10 @@ def _mechanisms(mechanisms: MechanismSet, removed: set[str]) -> MechanismSet:
 
 
 def _goal(goal: GoalSpec, removed: set[str], walls: list[Position]) -> GoalSpec | None:
-    """Return the goal without the conditions that now always hold; return None if the goal is now unsolvable."""
+    """Return the goal of the task from which ``removed`` is taken out, or None if that goal cannot be achieved.
+
+    Conditions that always hold without the removed mechanisms are left out.
+    """
     if not removed.isdisjoint(goal.target_ids):
         return None
     wall_cells = {wall.to_tuple() for wall in walls}

@@ -166,8 +166,8 @@ class Controller:
     def _handle_doubt(self, odometry: Odometry | None, applied: Applied) -> None:
         """Act on the chain's comparison of commanded and measured motion.
 
-        If a sensor has become unusable, end the action under way. If the chain has found an obstacle that the lidar does
-        not see, mark the obstacle in the map and end the action under way.
+        If a sensor has become unusable, end the action under way. If the chain has found an obstacle that the lidar
+        does not see, mark the obstacle in the map and end the action under way.
         """
         doubt = self.chain.state.doubt
         fault = self.sensor_fault
@@ -332,8 +332,8 @@ class Controller:
     ) -> ActionResult:
         """Carry out a decision: tick until it is over, and return its result.
 
-        After ``timeout`` seconds of the robot's clock, the decision ends as failed. ``after_tick`` is called after every
-        tick.
+        After ``timeout`` seconds of the robot's clock, the decision ends as failed. ``after_tick`` is called after
+        every tick.
         """
         self.begin(execution)
         end = self.clock.now() + timeout

@@ -152,9 +152,9 @@ class Performer:
         wanted = frontier_of(action.execution)
         is_gone = wanted is not None and all(frontier.id != wanted for frontier in frontiers)
         action.goal_gone = action.goal_gone + self._period if is_gone else 0.0
-        found = verdict(action, observation, self._navigation.estimate, self._navigation.status, self._centre)
-        if found is not None:
-            self.end(found)
+        judgement = verdict(action, observation, self._navigation.estimate, self._navigation.status, self._centre)
+        if judgement is not None:
+            self.end(judgement)
 
     def _resume_after_hold(self, action: Action) -> None:
         """Plan the rest of the action again if it has just been on hold for long."""
@@ -202,6 +202,6 @@ class Performer:
         self._deliver(_finish_at_once(execution, Verdict(False, problem, is_blocked=True)))
 
 
-def _finish_at_once(execution: ExecutionResult, verdict: Verdict) -> Finished:
+def _finish_at_once(execution: ExecutionResult, judgement: Verdict) -> Finished:
     """Return the result of a decision that needs no motion."""
-    return Action(execution, execution.target).result(verdict)
+    return Action(execution, execution.target).result(judgement)

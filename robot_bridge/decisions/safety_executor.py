@@ -1,11 +1,11 @@
-"""Turn a model's decision into a target for the control loop: read it, then check it against the sensors.
+"""Turn a model's decision into a target for the control loop, after reading and checking the decision.
 
 ::
 
     NavigationDecision -> readable? -> young enough? -> not blocked again and again? -> room for it? -> Target
 
-Nothing is published here. A stop is never refused. Any other decision that cannot be carried out becomes a stop with a
-reason for the model. Accepted decisions are still subject to the safety chain, on every tick.
+This module sends no command to the robot. A stop is never refused. Any other decision that cannot be carried out
+becomes a stop with a reason for the model. Accepted decisions are still subject to the safety chain, on every tick.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ from robot_bridge.safety.path_check import check_path, swept_clearance, twist_to
 from robot_bridge.safety.scans import fault
 
 REJECT_M: Final = 0.5
-"""A move towards something nearer is refused."""
+"""A move towards an obstacle nearer than this is refused."""
 SLOW_M: Final = 1.0
-"""A move towards something nearer is slow."""
+"""A move towards an obstacle nearer than this is slow."""
 NEAR_ENOUGH: Final = 0.2
-"""Metres within which the footprint's middle counts as being at a place."""
+"""Within this distance, in metres, the footprint's middle counts as being at a place."""
 NOTHING_TO_DRIVE: Final = VelocityTarget(REST, 0.0)
-"""Target of a decision that only asks or reports: the robot continues what it is doing."""
+"""Target of a decision that only asks or reports; the action under way continues."""
 
 
 @dataclass(slots=True)
@@ -68,9 +68,10 @@ class _Blocked:
 
 
 class BlockedActionMemory:
-    """Blocked actions: each may be retried ``max_retries`` times; it is forgotten ``cooldown_s`` after its last block.
+    """Memory of actions that were blocked.
 
-    ``now`` returns seconds of the robot's clock.
+    A blocked action may be retried ``max_retries`` times. It is forgotten ``cooldown_s`` seconds after its last block.
+    ``now`` returns the time of the robot's clock in seconds.
     """
 
     def __init__(self, now: Callable[[], float], cooldown_s: float = 15.0, max_retries: int = 2) -> None:
@@ -80,7 +81,10 @@ class BlockedActionMemory:
         self._blocked: dict[str, _Blocked] = {}
 
     def should_allow(self, decision: NavigationDecision) -> tuple[bool, str]:
-        """Return whether it may be tried, and a line for the model: why not, or that it was blocked before, or ""."""
+        """Return whether a decision may be carried out, and a line for the model.
+
+        The line says why the decision is refused or, for an allowed decision, that it was blocked before, else "".
+        """
         self._forget_expired()
         key = action_key(decision)
         entry = self._blocked.get(key)
@@ -92,7 +96,7 @@ class BlockedActionMemory:
         return False, f"{key} was blocked {entry.count} times: choose something else, it is closed for {wait:.0f} s"
 
     def record_blocked(self, decision: NavigationDecision) -> None:
-        """Count a block of this action."""
+        """Record that the action of a decision was blocked."""
         self._forget_expired()
         entry = self._blocked.setdefault(action_key(decision), _Blocked(0, 0.0))
         entry.count = entry.count + 1
@@ -104,29 +108,33 @@ class BlockedActionMemory:
 
 
 def action_key(decision: NavigationDecision) -> str:
-    """Return ``tool:direction_or_degrees``; for a goal its kind, and its frontier or coordinates in whole metres."""
-    given = decision.parameters
+    """Return a key that is equal for decisions that are blocked by the same obstacle.
+
+    The key is ``tool:direction_or_degrees``. For a goal, the key holds the kind of goal, and the frontier or the
+    coordinates in whole metres.
+    """
+    parameters = decision.parameters
     if decision.tool_name != Tool.NAVIGATE_TO_GOAL:
-        detail = given.get("direction", given.get("degrees", ""))
+        detail = parameters.get("direction", parameters.get("degrees", ""))
         return f"{decision.tool_name}:{detail}"
 
-    kind = given.get("goal_type")
+    kind = parameters.get("goal_type")
     parts = [decision.tool_name, str(kind)]
     if kind == "frontier":
-        parts.append(f"{given['frontier_id']:.0f}")
+        parts.append(f"{parameters['frontier_id']:.0f}")
     elif kind != "retrace":
-        parts.append(f"{given['x']:.0f}")
-        parts.append(f"{given['y']:.0f}")
+        parts.append(f"{parameters['x']:.0f}")
+        parts.append(f"{parameters['y']:.0f}")
     return ":".join(parts)
 
 
 class SafetyExecutor:
-    """Turns decisions into targets.
+    """Executor that turns decisions into targets.
 
     Args:
-        now: returns seconds of the robot's clock.
+        now: returns the time of the robot's clock in seconds.
         config: the robot's configuration.
-        home: where the rear axle was at the start, in the map frame; the origin by default.
+        home: pose of the rear axle at the start, in the map frame; the origin by default.
     """
 
     def __init__(self, now: Callable[[], float], config: RobotConfig | None = None, home: Pose | None = None) -> None:
@@ -137,24 +145,26 @@ class SafetyExecutor:
         self.network_monitor = NetworkMonitor(now)
 
     def execute_decision(self, decision: NavigationDecision, vm: View, memory: ExplorationMemory) -> ExecutionResult:
-        """Return the target of a decision for the control loop; the result holds the decision as it was read."""
+        """Check a decision and return its target for the control loop, with the decision's checked parameters."""
         admitted = self._admit(decision, vm)
         if isinstance(admitted, ExecutionResult):
             return admitted
         return self._translate(*admitted, vm, memory)
 
     def execute_pose(self, goal: NavGoalTarget, why: str, vm: View) -> ExecutionResult:
-        """Check a pose in the map frame, which no tool can express; the target of the result is ``goal`` itself.
+        """Check a goal with a heading, which no tool can express; the target of the result is ``goal`` itself.
 
-        The result's decision is a rotation if the footprint's middle is already there and a heading is wanted.
+        The result's decision is the most similar call of a tool. This is a rotation if a heading is wanted and the
+        footprint's middle is already at the place, else a drive to the place.
         """
         pose = vm.current_position
         heading = goal.heading
-        off = dist(pose.ahead(self._config.body.centre), (goal.x, goal.y))
+        middle = pose.ahead(self._config.body.centre)
+        distance = dist(middle, (goal.x, goal.y))
         decision = drive(goal.x, goal.y, why, vm.now)
         if heading is not None and not isfinite(heading):
             return _refuse(decision, f"the heading of a pose must be a finite number, not {heading}")
-        if heading is not None and off <= NEAR_ENOUGH:
+        if heading is not None and distance <= NEAR_ENOUGH:
             decision = turn(heading - pose.heading, why, vm.now)
 
         admitted = self._admit(decision, vm)
@@ -164,11 +174,14 @@ class SafetyExecutor:
         return _accept(decision, goal)
 
     def _admit(self, decision: NavigationDecision, vm: View) -> tuple[NavigationDecision, Parameters] | ExecutionResult:
-        """Return the decision as read with its parameters, or the result if it is refused or a stop."""
+        """Return the decision and its checked parameters.
+
+        If the decision is refused or a stop, return the result instead.
+        """
         parameters = read(decision)
         if isinstance(parameters, Refusal):
-            given: object = decision.parameters
-            if not isinstance(given, Mapping):
+            unchecked: object = decision.parameters
+            if not isinstance(unchecked, Mapping):
                 decision = replace(decision, parameters={})
             if decision.tool_name == Tool.STOP_ROBOT:
                 return self._execute_stop(decision, StopRobot(reason=StopReason.UNCERTAIN))
@@ -178,7 +191,8 @@ class SafetyExecutor:
         if isinstance(parameters, StopRobot):
             return self._execute_stop(decision, parameters)
         age = vm.now - decision.timestamp
-        if not -1.0 <= age <= self._config.limits.decision_expiry:
+        is_current = -1.0 <= age <= self._config.limits.decision_expiry
+        if not is_current:
             return _refuse(decision, f"decision expired: it is about what was seen {age:.1f} s ago")
         is_allowed, warning = self.blocked_actions.should_allow(decision)
         if not is_allowed:
@@ -188,6 +202,7 @@ class SafetyExecutor:
     def _translate(
         self, decision: NavigationDecision, parameters: Parameters, vm: View, memory: ExplorationMemory
     ) -> ExecutionResult:
+        """Return the result of a readable, current decision by the kind of its parameters."""
         match parameters:
             case MoveToward():
                 result = self._execute_move(decision, parameters, vm)
@@ -208,13 +223,17 @@ class SafetyExecutor:
     def _pre_validate(
         self, decision: NavigationDecision, obstacle_distances: Mapping[str, float]
     ) -> tuple[bool, NavigationDecision, str]:
-        """Return whether there is room for a ``move_toward``, the decision as it may be carried out, and a reason.
+        """Check whether there is room for a ``move_toward``.
 
-        The reason says what was changed or why there is no room. An unknown direction counts as blocked.
+        An unknown direction counts as blocked.
+
+        Returns:
+            Whether there is room; the decision, slowed down if an obstacle is near; and a reason. The reason says why
+            there is no room or what was changed, else it is "".
         """
         direction = decision.parameters["direction"]
         clearance = obstacle_distances.get(direction, 0.0)
-        if not clearance >= REJECT_M:
+        if not clearance >= REJECT_M:  # also true for NaN
             return False, decision, f"blocked: obstacle {clearance:.2f} m {direction}, {REJECT_M} m are needed"
         if clearance < SLOW_M and decision.parameters["speed"] != Speed.SLOW:
             slow = replace(decision, parameters={**decision.parameters, "speed": Speed.SLOW.value})
@@ -230,13 +249,13 @@ class SafetyExecutor:
         direction = parameters.direction
         twist = twist_toward(direction, parameters.speed, self._config.body)
         swept = swept_clearance(scan, direction, twist, self._config)
-        nearest = min(vm.obstacle_distances.get(direction.value, 0.0), swept)
-        is_free, decision, reason = self._pre_validate(decision, {direction.value: nearest})
+        clearance = min(vm.obstacle_distances.get(direction.value, 0.0), swept)
+        is_free, decision, reason = self._pre_validate(decision, {direction.value: clearance})
         if not is_free:
             self.blocked_actions.record_blocked(decision)
             return _refuse(decision, reason)
 
-        # The decision may have been slowed down.
+        # The check may have slowed the decision down.
         twist = twist_toward(direction, Speed(decision.parameters["speed"]), self._config.body)
         return ExecutionResult(VelocityTarget(twist, parameters.duration_s), decision, True, reason)
 
@@ -245,10 +264,10 @@ class SafetyExecutor:
             x, y = self._home.ahead(self._config.body.centre)
             return _accept(decision, NavGoalTarget(x, y))
         if parameters.goal_type == "frontier":
-            known = {frontier.id: frontier for frontier in vm.frontiers}
-            frontier = known.get(parameters.frontier_id if parameters.frontier_id is not None else -1)
+            frontiers = {frontier.id: frontier for frontier in vm.frontiers}
+            frontier = frontiers.get(parameters.frontier_id) if parameters.frontier_id is not None else None
             if frontier is None:
-                listed = ", ".join(map(str, list(known)[:10])) or "none"
+                listed = ", ".join(map(str, list(frontiers)[:10])) or "none"
                 return _refuse(decision, f"there is no frontier {parameters.frontier_id} now; there are: {listed}")
             return _accept(decision, NavGoalTarget(frontier.x, frontier.y))
         if parameters.x is None or parameters.y is None:
@@ -271,8 +290,8 @@ class SafetyExecutor:
         problem = fault(scan, vm.now, self._config)
         if scan is None or problem:
             return _refuse(decision, f"the lidar cannot be used: {problem}")
-        found = check_path(scan, Direction(parameters.direction), parameters.distance_m, self._config)
-        data = asdict(found) | {"obstacle_distance_m": round(found.obstacle_distance_m, 2)}
+        check = check_path(scan, Direction(parameters.direction), parameters.distance_m, self._config)
+        data = asdict(check) | {"obstacle_distance_m": round(check.obstacle_distance_m, 2)}
         return ExecutionResult(NOTHING_TO_DRIVE, decision, True, data=data)
 
     def _execute_report(
@@ -284,22 +303,26 @@ class SafetyExecutor:
 
 
 def drive(x: float, y: float, why: str, now: float) -> NavigationDecision:
-    """Return the decision to go to a place in the map frame."""
+    """Return the decision to drive to a place in the map frame."""
     tool = Tool.NAVIGATE_TO_GOAL
-    goal = {"goal_type": "coordinates", "frontier_id": None, "x": round(x, 3), "y": round(y, 3), "reason": why}
+    place = {"x": round(x, 3), "y": round(y, 3)}
+    goal = {"goal_type": "coordinates", "frontier_id": None, **place, "reason": why}
     reasoning = f"{why}: {tool} ({x:.2f}, {y:.2f})"
     return NavigationDecision(tool.value, goal, reasoning, now)
 
 
 def turn(by: float, why: str, now: float) -> NavigationDecision:
-    """Return the decision to turn by radians, counter-clockwise; the nearest multiple of 45 degrees is said."""
+    """Return the decision to turn counter-clockwise by an angle in radians.
+
+    The decision holds the nearest multiple of 45 degrees other than 0, because the tool accepts no other angles.
+    """
     by = wrap_angle(by)
     eighths = round(degrees(by) / 45)
     if eighths == 0:
         eighths = 1 if by > 0 else -1
-    steps = eighths * 45
-    reasoning = f"{why}: {Tool.ROTATE} {steps}"
-    return NavigationDecision(Tool.ROTATE.value, {"degrees": steps}, reasoning, now)
+    turn_deg = eighths * 45
+    reasoning = f"{why}: {Tool.ROTATE} {turn_deg}"
+    return NavigationDecision(Tool.ROTATE.value, {"degrees": turn_deg}, reasoning, now)
 
 
 def _accept(decision: NavigationDecision, target: Target) -> ExecutionResult:

@@ -1,8 +1,8 @@
 """The seven tools of a model: their parameters, their definitions for a provider, and the reading of calls.
 
-A definition is strict in OpenAI's sense: every parameter is required, an optional one is nullable, and no others are
-allowed. A model's calls are read only here, and everything is checked, as many providers do not enforce a schema. A
-nullable parameter may also be missing.
+A definition is strict in OpenAI's sense: every parameter is required, an optional parameter is nullable, and no other
+parameters are allowed. All calls of a model are read and checked here, because many providers do not enforce a schema.
+In a call, a nullable parameter may also be missing.
 """
 
 from __future__ import annotations
@@ -17,28 +17,29 @@ from robot_bridge.contracts import Direction, NavigationDecision, Speed, StopRea
 from robot_bridge.text import harmless
 
 DURATION_S: Final = (1.0, 8.0)
-"""Shortest and longest ``move_toward``."""
+"""Shortest and longest duration of ``move_toward``."""
 DISTANCE_M: Final = (0.5, 5.0)
-"""Nearest and farthest that ``check_path_clear`` looks."""
+"""Least and greatest distance for ``check_path_clear``."""
 MAX_DISTANCE_M: Final = 1000.0
 """Coordinates beyond this are a mistake of the model, not a place in a building."""
 _MAX_INTEGER: Final = 10**30
-"""Greater integers are not quoted: Python refuses to print thousands of digits."""
+"""Greater integers are not quoted, because Python refuses to print thousands of digits."""
 LABEL_LENGTH: Final = 60
 NOTES_LENGTH: Final = 300
 
 
 def _whole(value: Any) -> Any:
-    """Convert 90.0 to 90, as JSON has only one kind of number."""
+    """Convert a float such as 90.0 to the integer 90, because JSON has only one type of number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _text(limit: int) -> AfterValidator:
+    """Return a validator that makes a text harmless and cuts it to ``limit`` characters; None and "" are unchanged."""
     return AfterValidator(lambda value: value and harmless(value, limit))
 
 
 class _Parameters(BaseModel):
-    """Unknown names are an error, numbers are finite, nothing is converted from text."""
+    """Base of the parameters: unknown names and infinite numbers are errors, and no number is read from a text."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -127,13 +128,13 @@ PARAMETERS: Final[Mapping[Tool, type[Parameters]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a call cannot be carried out: one line, written for the model."""
+    """Refusal of an invalid call; ``reason`` is a line for the model."""
 
     reason: str
 
 
 def read(decision: NavigationDecision) -> Parameters | Refusal:
-    """Return the checked parameters of a decision, or why it is invalid."""
+    """Return the checked parameters of a decision, or a refusal if the decision is invalid."""
     name = decision.tool_name
     if name not in TOOL_NAMES:
         return Refusal(f'unknown tool "{harmless(name, 40)}": call one of {", ".join(TOOL_NAMES)}')
@@ -178,7 +179,7 @@ def _definition(tool: Tool) -> dict[str, Any]:
     model = PARAMETERS[tool]
     schema = model.model_json_schema()
     shared = schema.get("$defs", {})
-    properties = {name: _property(each, shared) for name, each in schema["properties"].items()}
+    properties = {name: _property(field_schema, shared) for name, field_schema in schema["properties"].items()}
     parameters = {
         "type": "object",
         "properties": properties,
@@ -191,11 +192,14 @@ def _definition(tool: Tool) -> dict[str, Any]:
 
 
 def _property(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one parameter: references are inlined, "or null" becomes a list of types as strict mode requires."""
+    """Return the schema of a parameter in the form that strict mode requires.
+
+    A reference to ``shared`` is replaced by its target. A nullable parameter gets a list of two types.
+    """
     if "$ref" in schema:
         schema = shared[schema["$ref"].rpartition("/")[2]]
     if "anyOf" in schema:
-        value = next(each for each in schema["anyOf"] if each["type"] != "null")
+        value = next(option for option in schema["anyOf"] if option["type"] != "null")
         return {"type": [value["type"], "null"]}
     return {key: schema[key] for key in ("type", "enum", "minimum", "maximum") if key in schema}
 
@@ -203,4 +207,4 @@ def _property(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str,
 TOOL_NAMES: Final[tuple[str, ...]] = tuple(tool.value for tool in Tool)
 
 TOOL_DEFINITIONS: Final[tuple[dict[str, Any], ...]] = tuple(map(_definition, Tool))
-"""In the order of :class:`Tool`; ``tools`` of a Chat Completions request."""
+"""Definitions in the order of :class:`Tool`, for the field ``tools`` of a Chat Completions request."""

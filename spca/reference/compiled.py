@@ -1,4 +1,4 @@
-"""The problem writers that the embedded planner answers with: read as data, tried on what the prompt shows."""
+"""The shipped problem writers: read from the package's files, and tried on the state that a prompt shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _FOLDER: Final = "spca.reference.writers"
 
 @dataclass(frozen=True, slots=True)
 class ShippedWriter:
-    """A version of a problem writer, as an answer carries it, and its ``make_problem``."""
+    """One version of a problem writer.
+
+    ``text`` is the writer in the form that an answer carries; ``make_problem`` is its function, ready to call.
+    """
 
     text: ProblemWriter
     version: int
@@ -24,44 +27,46 @@ class ShippedWriter:
 
 @lru_cache(maxsize=1)
 def writers() -> tuple[ShippedWriter, ...]:
-    """Return every writer by name, its smaller versions first."""
-    return tuple(_read())
+    """Return all shipped writers, sorted by file name, so that a smaller version of a writer comes first."""
+    return tuple(_read_writers())
 
 
 def choose_writer(state: Mapping[str, Any], known: Container[str] = ()) -> tuple[ProblemWriter, str] | None:
-    """Return a writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem.
+    """Return a writer that can read the state, and the PDDL problem that this writer makes of the state.
 
-    That is the smallest version, or the largest one if a writer of its name is ``known``: it must go on reading all
-    that that one reads.
+    ``state`` is what :func:`spca.writers.stored.writer_state` returns. The smallest version of a writer is chosen. If
+    ``known`` holds the writer's name, the largest version is chosen instead, because a new version has to read every
+    state that the known version reads. Return None if no writer can read the state.
     """
-    found = []
+    readable = []
     for writer in writers():
         problem = _write_problem(writer, state)
         if problem:
-            found.append((writer.text, problem))
-    if not found:
+            readable.append((writer.text, problem))
+    if not readable:
         return None
 
-    name = found[0][0].name
-    family = [each for each in found if each[0].name == name]
-    return family[-1] if name in known else family[0]
+    name = readable[0][0].name
+    versions = [(writer, problem) for writer, problem in readable if writer.name == name]
+    return versions[-1] if name in known else versions[0]
 
 
 def _write_problem(writer: ShippedWriter, state: Mapping[str, Any]) -> str:
-    """Return the problem of a state, "" if the writer cannot read the state."""
+    """Return the PDDL problem that the writer makes of the state, or "" if the writer cannot read the state."""
     try:
         return writer.make_problem(state)
     except ValueError:
         return ""
 
 
-def _read() -> Iterator[ShippedWriter]:
+def _read_writers() -> Iterator[ShippedWriter]:
+    """Yield the writers of the package's folder; a writer is a pair of files ``NAME_VERSION.pddl`` and ``.py``."""
     folder = resources.files(_FOLDER)
     files = [entry.name for entry in folder.iterdir()]
-    names = [file.removesuffix(".pddl") for file in files if file.endswith(".pddl")]
-    for name in sorted(names):
-        domain = folder.joinpath(f"{name}.pddl").read_text(encoding="utf-8")
-        source = folder.joinpath(f"{name}.py").read_text(encoding="utf-8")
-        family, _, version = name.rpartition("_")
-        make_problem = import_module(f"{_FOLDER}.{name}").make_problem
-        yield ShippedWriter(ProblemWriter(family, domain, source), int(version), make_problem)
+    stems = [file.removesuffix(".pddl") for file in files if file.endswith(".pddl")]
+    for stem in sorted(stems):
+        domain = folder.joinpath(f"{stem}.pddl").read_text(encoding="utf-8")
+        source = folder.joinpath(f"{stem}.py").read_text(encoding="utf-8")
+        name, _, version = stem.rpartition("_")
+        make_problem = import_module(f"{_FOLDER}.{stem}").make_problem
+        yield ShippedWriter(ProblemWriter(name, domain, source), int(version), make_problem)

@@ -1,17 +1,17 @@
-"""Missions as a language: MiniGrid's and BabyAI's sentences read into a small tree, and written back.
+"""Missions as a language: parse MiniGrid's and BabyAI's sentences into a small tree, and write a tree as a sentence.
 
 The grammar is BabyAI's (Chevalier-Boisvert et al., "BabyAI: A Platform to Study the Sample Efficiency of Grounded
-Language Learning", ICLR 2019, figure 2) with the phrases of MiniGrid's own missions beside it::
+Language Learning", ICLR 2019, figure 2) plus the phrases of MiniGrid's own missions::
 
-    sequence    = ordered ("then" ordered)*            in the order said
-    ordered     = group ("after you" group)*           in the reverse order
-    group       = clause ("and" clause)*               in any order
+    sequence    = ordered ("then" ordered)*            done in the order of the sentence
+    ordered     = group ("after you" group)*           done in the reverse order
+    group       = clause ("and" clause)*               done in any order
     clause      = "go to" d | "pick up" d | "open" d | "put" d "next to" d | "put" d "near" d | "unlock" d
                 | "get" d "from the" colour "room" | phrases for the goal square and for the matching object
     d           = [the | a] [colour] (ball | box | key | door | object) [place]
     place       = "in front of you" | "behind you" | "on your left" | "on your right"
 
-``parse(surface(x)) == x`` for every tree. Nothing here knows an environment by name.
+For every tree ``x``, ``parse(surface(x)) == x``. This module does not depend on the names of environments.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-_MAX_QUOTED: Final = 200
+_MAX_QUOTE_LENGTH: Final = 200
 COLOURS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
 KINDS: Final = ("ball", "box", "key", "door", "object")
 
 
 class MissionError(ValueError):
-    """A mission that the grammar does not cover; the message quotes the part that could not be read."""
+    """A mission is not in the grammar; the message quotes the part that could not be read."""
 
 
 class Place(StrEnum):
-    """Where something lay relative to the pose in which the agent started."""
+    """The side on which a thing lay, seen from the pose in which the agent started."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -51,7 +51,10 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A noun phrase. ``colour`` and ``place`` are None where nothing is said; ``definite`` tells "the" from "a"."""
+    """A noun phrase of a mission, for example "the red ball on your left".
+
+    ``colour`` and ``place`` are None if the phrase does not mention them. ``definite`` is False if the article is "a".
+    """
 
     kind: str
     colour: str | None = None
@@ -59,30 +62,31 @@ class Description:
     definite: bool = True
 
     def matches(self, kind: str, colour: str) -> bool:
-        """Whether a thing of this kind and colour may be meant; its place is not looked at."""
+        """Return whether the description may mean a thing of this kind and colour; the place is ignored."""
         return self.kind in {kind, "object"} and self.colour in {colour, None}
 
     def overlaps(self, other: Description) -> bool:
-        """Whether one thing may fit both descriptions."""
-        same_kind = self.kind == other.kind or "object" in {self.kind, other.kind}
-        return same_kind and (self.colour is None or other.colour in {self.colour, None})
+        """Return whether a single thing may fit both descriptions; places are ignored."""
+        kinds_agree = self.kind == other.kind or "object" in {self.kind, other.kind}
+        colours_agree = self.colour == other.colour or None in {self.colour, other.colour}
+        return kinds_agree and colours_agree
 
 
 @dataclass(frozen=True, slots=True)
 class GoTo:
-    """Stand beside it, facing it."""
+    """Stand in a cell beside a thing, facing the thing."""
 
     what: Description
 
 
 @dataclass(frozen=True, slots=True)
 class PickUp:
-    """Take it into an empty hand."""
+    """Take a thing into the empty hand."""
 
     what: Description
 
     def __post_init__(self) -> None:
-        _movable(self.what)
+        _check_movable(self.what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,29 +102,29 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class PutNextTo:
-    """Put a thing down beside another one or a door, not diagonally."""
+    """Put a thing down in one of the four cells that share an edge with another thing or a door."""
 
     what: Description
     target: Description
 
     def __post_init__(self) -> None:
-        _movable(self.what)
+        _check_movable(self.what)
 
 
 @dataclass(frozen=True, slots=True)
 class PutNear:
-    """Put a thing down in one of the eight cells around another one."""
+    """Put a thing down in one of the eight cells around another thing."""
 
     what: Description
     target: Description
 
     def __post_init__(self) -> None:
-        _movable(self.what)
+        _check_movable(self.what)
 
 
 @dataclass(frozen=True, slots=True)
 class GetKey:
-    """Take a key that lies in the room behind the door of colour ``room``."""
+    """Take a key that lies in the room behind the door whose colour is ``room``."""
 
     key: Description
     room: str
@@ -150,12 +154,12 @@ class ReachGoal:
 
 @dataclass(frozen=True, slots=True)
 class GoToMatch:
-    """Remember the object seen at the start and go to its like at the end of the hallway."""
+    """Remember the object seen at the start, and go to the same kind of object at the end of the hallway."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoTask:
-    """An empty mission: nothing is asked."""
+    """An empty mission, which asks for nothing."""
 
 
 Clause: TypeAlias = GoTo | PickUp | Open | PutNextTo | PutNear | GetKey | Unlock | ReachGoal | GoToMatch
@@ -163,14 +167,14 @@ Clause: TypeAlias = GoTo | PickUp | Open | PutNextTo | PutNear | GetKey | Unlock
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Clauses in any order; at least two."""
+    """At least two clauses, to be done in any order."""
 
     clauses: tuple[Clause, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """``later`` is said first and done once ``first`` is."""
+    """The sentence "``later`` after you ``first``": ``first`` is done before ``later``."""
 
     later: Clause | And
     first: Clause | And | After
@@ -178,7 +182,7 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """``first``, then ``later``."""
+    """The sentence "``first``, then ``later``": ``first`` is done before ``later``."""
 
     first: Clause | And | After
     later: Clause | And | After | Before
@@ -186,15 +190,17 @@ class Before:
 
 Instruction: TypeAlias = Clause | And | After | Before | NoTask
 Stages: TypeAlias = tuple[tuple[Clause, ...], ...]
+"""The clauses of a mission, grouped by stage; the stages are done in order, the clauses of a stage in any order."""
 
 
-def _movable(what: Description) -> None:
+def _check_movable(what: Description) -> None:
+    """Raise MissionError if the description is of a door."""
     if what.kind == "door":
         raise MissionError("a door cannot be picked up")
 
 
 def stages(instruction: Instruction) -> Stages:
-    """Clauses in the order in which they are to be done; those of one stage in any order."""
+    """Return the clauses of a mission, grouped into the stages in which they have to be done."""
     match instruction:
         case NoTask():
             return ()
@@ -226,130 +232,158 @@ _WAYS: Final = {
     Way.LAVA: tuple(f"avoid the lava and get to {goal}" for goal in reversed(_GOAL)),
     Way.ROOMS: tuple(f"traverse the rooms to get to {goal}" for goal in _GOAL),
 }
+"""The wordings of a mission to reach the goal square; :func:`surface` writes the first wording of a tuple."""
 _MATCH: Final = "go to the matching object at the end of the hallway"
 
 
-_Build: TypeAlias = Callable[[Mapping[str, str]], Clause]
+_ClauseBuilder: TypeAlias = Callable[[Mapping[str, str]], Clause]
+"""A function that makes a clause of the texts in the slots of a phrase."""
 
 
-def _constant(clause: Clause) -> _Build:
+def _build_always(clause: Clause) -> _ClauseBuilder:
+    """Return a builder that ignores the slots and returns ``clause``."""
     return lambda _: clause
 
 
-def _rules() -> Iterator[tuple[re.Pattern[str], _Build]]:
-    """Yield phrase patterns and what they build; slots are ``<name:type>``."""
-    phrases: list[tuple[str, _Build]] = [
-        ("go to <a:description>", lambda g: GoTo(_description(g["a"]))),
-        ("open <a:description>", lambda g: Open(_description(g["a"]))),
-        ("put <a:description> next to <b:description>", lambda g: PutNextTo(*map(_description, (g["a"], g["b"])))),
-        ("put <a:description> near <b:description>", lambda g: PutNear(*map(_description, (g["a"], g["b"])))),
-        ("get <a:description> from the <b:colour> room", lambda g: GetKey(_description(g["a"]), _colour(g["b"]))),
-        ("unlock <a:description>", lambda g: Unlock(_description(g["a"]))),
-        ("use the key to open <a:description>", lambda g: Unlock(_description(g["a"]))),
-        (_MATCH, _constant(GoToMatch())),
+def _compile_phrases() -> Iterator[tuple[re.Pattern[str], _ClauseBuilder]]:
+    """Yield the pattern of each phrase with the builder of its clause; slots are written ``<name:type>``."""
+    phrases: list[tuple[str, _ClauseBuilder]] = [
+        ("go to <a:description>", lambda slots: GoTo(_read_description(slots["a"]))),
+        ("open <a:description>", lambda slots: Open(_read_description(slots["a"]))),
+        (
+            "put <a:description> next to <b:description>",
+            lambda slots: PutNextTo(_read_description(slots["a"]), _read_description(slots["b"])),
+        ),
+        (
+            "put <a:description> near <b:description>",
+            lambda slots: PutNear(_read_description(slots["a"]), _read_description(slots["b"])),
+        ),
+        (
+            "get <a:description> from the <b:colour> room",
+            lambda slots: GetKey(_read_description(slots["a"]), _normalise_colour(slots["b"])),
+        ),
+        ("unlock <a:description>", lambda slots: Unlock(_read_description(slots["a"]))),
+        ("use the key to open <a:description>", lambda slots: Unlock(_read_description(slots["a"]))),
+        (_MATCH, _build_always(GoToMatch())),
     ]
     for verb in ("pick up", "get", "go get", "fetch", "go fetch", "you must fetch"):
-        phrases.append((f"{verb} <a:description>", lambda g: PickUp(_description(g["a"]))))
+        phrases.append((f"{verb} <a:description>", lambda slots: PickUp(_read_description(slots["a"]))))
     for way, wordings in _WAYS.items():
-        phrases.extend((wording, _constant(ReachGoal(way))) for wording in wordings)
+        phrases.extend((wording, _build_always(ReachGoal(way))) for wording in wordings)
+
     for phrase, build in phrases:
-        yield re.compile(re.sub(r"<(\w+):(\w+)>", lambda m: f"(?P<{m[1]}>{_SLOTS[m[2]]})", phrase) + r"\b"), build
+        pattern = re.sub(r"<(\w+):(\w+)>", lambda slot: f"(?P<{slot[1]}>{_SLOTS[slot[2]]})", phrase)
+        yield re.compile(pattern + r"\b"), build
 
 
-_RULES: Final = tuple(_rules())
+_PHRASES: Final = tuple(_compile_phrases())
+# A comma alone means "then" too, as in "open a door, go to a ball".
 _THEN: Final = re.compile(r"(?:,? and)?,? then |, (?!then |and )")
 _AND: Final = re.compile(r",? and (?!then )")
 _AFTER: Final = re.compile(r",? after you ")
 
 
 def parse(text: str) -> Instruction:
-    """Read a mission.
+    """Parse a mission, ignoring case, extra spaces and a final full stop.
 
     Raises:
-        MissionError: the text, or a part of it, is not in the grammar.
+        MissionError: the text or a part of the text is not in the grammar.
     """
     words = " ".join(text.lower().split()).removesuffix(".")
     if not words:
         return NoTask()
-    reader = _Reader(words)
-    instruction = reader.sequence()
-    if reader.rest:
-        raise MissionError(f"cannot read {shorten_quote(reader.rest)} in the mission {shorten_quote(text)}")
+    parser = _MissionParser(words)
+    instruction = parser.read_sequence()
+    if parser.unread:
+        raise MissionError(f"cannot read {shorten_quote(parser.unread)} in the mission {shorten_quote(text)}")
     return instruction
 
 
-class _Reader:
-    """Recursive descent over one normalised sentence."""
+class _MissionParser:
+    """A recursive descent parser with a method for each rule of the grammar; each method moves the position on."""
 
     def __init__(self, text: str) -> None:
+        """Start at the first character of ``text``, which is in lower case with single spaces."""
         self._text = text
-        self._at = 0
-        self._verb: type[GoTo | PickUp | Open] | None = None
+        self._position = 0
+        self._last_verb: type[GoTo | PickUp | Open] | None = None
+        """The class of the last clause read, for a clause that leaves the verb out; None if that is not allowed."""
 
     @property
-    def rest(self) -> str:
-        return self._text[self._at :]
+    def unread(self) -> str:
+        """The text from the position on."""
+        return self._text[self._position :]
 
-    def sequence(self) -> Clause | And | After | Before:
+    def read_sequence(self) -> Clause | And | After | Before:
         first = self._read_ordered()
-        return Before(first, self.sequence()) if self._skip(_THEN) else first
+        return Before(first, self.read_sequence()) if self._skip(_THEN) else first
 
     def _read_ordered(self) -> Clause | And | After:
-        later = self._group()
+        later = self._read_group()
         return After(later, self._read_ordered()) if self._skip(_AFTER) else later
 
-    def _group(self) -> Clause | And:
-        clauses = [self._clause()]
-        while self._skip(_AND):
-            clauses.append(self._clause())
+    def _read_group(self) -> Clause | And:
+        clauses = [self._read_clause()]
+        while self._skip(_AND):  # moves the position on
+            clauses.append(self._read_clause())
         return And(tuple(clauses)) if len(clauses) > 1 else clauses[0]
 
-    def _clause(self) -> Clause:
-        found = [(match, build) for pattern, build in _RULES if (match := pattern.match(self._text, self._at))]
-        if found:
-            match, build = max(found, key=lambda pair: pair[0].end())
+    def _read_clause(self) -> Clause:
+        """Read the longest phrase at the position, or a description that takes over the verb of the last clause."""
+        candidates = []
+        for pattern, build in _PHRASES:
+            match = pattern.match(self._text, self._position)
+            if match:
+                candidates.append((match, build))
+
+        if candidates:
+            match, build = max(candidates, key=lambda candidate: candidate[0].end())
             clause = build(match.groupdict())
-            self._verb = type(clause) if isinstance(clause, GoTo | PickUp | Open) else None
-        elif self._verb and (match := _DESCRIPTION.match(self._text, self._at)):
-            # "open the red door then the blue door": the verb is said once.
-            clause = self._verb(_description(match[0]))
+            self._last_verb = type(clause) if isinstance(clause, GoTo | PickUp | Open) else None
+        elif self._last_verb and (match := _DESCRIPTION.match(self._text, self._position)):
+            # In "open the red door then the blue door", the second clause leaves out the verb.
+            clause = self._last_verb(_read_description(match[0]))
         else:
-            raise MissionError(f"cannot read {shorten_quote(self.rest)} in the mission {shorten_quote(self._text)}")
-        self._at = match.end()
+            raise MissionError(f"cannot read {shorten_quote(self.unread)} in the mission {shorten_quote(self._text)}")
+        self._position = match.end()
         return clause
 
     def _skip(self, pattern: re.Pattern[str]) -> bool:
-        match = pattern.match(self._text, self._at)
-        self._at = match.end() if match else self._at
-        return match is not None
+        """Move past the pattern if the pattern matches at the position; return whether the pattern matches."""
+        match = pattern.match(self._text, self._position)
+        if match is None:
+            return False
+        self._position = match.end()
+        return True
 
 
-def _description(text: str) -> Description:
+def _read_description(text: str) -> Description:
     match = _DESCRIPTION.fullmatch(text)
     if match is None:
         raise MissionError(f"cannot read {shorten_quote(text)} as a description")
-    colour = _colour(match["colour"]) if match["colour"] else None
+    colour = _normalise_colour(match["colour"]) if match["colour"] else None
     place = _PLACES[match["place"]] if match["place"] else None
     definite = match["article"] not in {"a", "an"}
     return Description(match["kind"], colour, place, definite=definite)
 
 
 def shorten_quote(text: str) -> str:
-    """Return the text, or the beginning of a long one, for a message."""
-    return repr(text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}...")
+    """Return the text in quotes for a message; a text over 200 characters is cut and ends in "..."."""
+    is_short = len(text) <= _MAX_QUOTE_LENGTH
+    return repr(text if is_short else f"{text[:_MAX_QUOTE_LENGTH]}...")
 
 
-def _colour(word: str) -> str:
+def _normalise_colour(word: str) -> str:
     return "grey" if word == "gray" else word
 
 
 def surface(instruction: Instruction | Description) -> str:
-    """Return the sentence for a tree, in the wording of BabyAI where it has one."""
+    """Return the sentence for a tree, in BabyAI's wording if BabyAI has a wording for the tree."""
     match instruction:
         case Description(kind, colour, place, definite):
             article = "the" if definite else "a"
-            where = next((words for words, value in _PLACES.items() if value is place), None)
-            return " ".join(filter(None, (article, colour, kind, where)))
+            place_words = next((words for words, value in _PLACES.items() if value is place), None)
+            return " ".join(filter(None, (article, colour, kind, place_words)))
         case NoTask():
             return ""
         case Before(first, later):
@@ -359,10 +393,10 @@ def surface(instruction: Instruction | Description) -> str:
         case And(clauses):
             return " and ".join(map(surface, clauses))
         case _:
-            return _clause_surface(instruction)
+            return _write_clause(instruction)
 
 
-def _clause_surface(clause: Clause) -> str:
+def _write_clause(clause: Clause) -> str:
     match clause:
         case GoTo(what):
             words = f"go to {surface(what)}"

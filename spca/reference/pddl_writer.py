@@ -1,6 +1,6 @@
 """Planning domains and problems as values, and their PDDL text (pure).
 
-An :data:`Atom` is a predicate with its arguments, variables with their question mark: ``("holding", "?a", "?o")``.
+An :data:`Atom` is a predicate followed by its arguments: ``("holding", "?a", "?o")``. Variables begin with "?".
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 Atom: TypeAlias = tuple[str, ...]
 Signature: TypeAlias = tuple[tuple[str, str], ...]
-"""Variables or objects with their types, in order."""
+"""Pairs (name, type) of variables, objects or types, in order; the type of a type is its supertype."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """An effect that takes place only where ``condition`` holds before the action."""
+    """An effect that adds the atom ``add`` only if all atoms of ``condition`` hold before the action."""
 
     condition: tuple[Atom, ...]
     add: Atom
@@ -24,7 +24,7 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True)
 class Implication:
-    """A condition that asks for ``facts`` only where ``premise`` holds."""
+    """A precondition: if ``premise`` holds, all ``facts`` have to hold too."""
 
     premise: Atom
     facts: tuple[Atom, ...]
@@ -32,7 +32,10 @@ class Implication:
 
 @dataclass(frozen=True, slots=True)
 class Universal:
-    """A condition on every object of a type: where ``premise`` holds of it, ``fact`` has to."""
+    """A precondition on all objects of a type: if ``premise`` holds of an object, ``fact`` has to hold of the object too.
+
+    ``variable`` is the pair (variable, type) that ``premise`` and ``fact`` speak of.
+    """
 
     variable: tuple[str, str]
     premise: Atom
@@ -41,7 +44,11 @@ class Universal:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A STRIPS action, with implications among its conditions and conditional additions among its effects."""
+    """A STRIPS action, extended by further preconditions and by conditional effects.
+
+    ``needs`` are the atoms of the precondition, to which ``implications`` and ``universals`` add. ``adds`` and
+    ``deletes`` are the atoms that the action makes true and false. ``conditional`` are effects with a condition.
+    """
 
     name: str
     parameters: Signature
@@ -55,7 +62,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A domain; ``types`` are pairs of type and supertype."""
+    """A planning domain; ``types`` are pairs (type, supertype)."""
 
     name: str
     types: Signature
@@ -66,7 +73,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Objects, the atoms true at first, and those to be made true."""
+    """A planning problem: ``init`` are the atoms that are true at the start, ``goal`` the atoms to be made true."""
 
     name: str
     objects: Signature
@@ -75,24 +82,40 @@ class Problem:
 
 
 def domain_forms(domain: Domain) -> tuple[str, ...]:
-    """Return the parts of a domain as text: requirements, types, constants, each predicate, each action."""
-    features = [":strips", ":typing"]
-    if any(action.conditional for action in domain.actions):
-        features.append(":conditional-effects")
-    if any(action.implications or action.universals for action in domain.actions):
-        features.append(":disjunctive-preconditions")
-    if any(action.universals for action in domain.actions):
-        features.append(":universal-preconditions")
+    """Return the parts of the domain as PDDL texts.
 
-    requirements = f"(:requirements {' '.join(features)})"
-    constants = (f"(:constants {_format_typed(domain.constants)})",) if domain.constants else ()
-    predicates = (f"({name} {_format_typed(signature)})" for name, signature in domain.predicates.items())
+    Their order is: requirements, types, constants (left out if the domain has no constants), every predicate, every
+    action.
+    """
     types = f"(:types {_format_typed(domain.types)})"
-    return (requirements, types, *constants, *predicates, *map(action_text, domain.actions))
+    predicates = [f"({name} {_format_typed(signature)})" for name, signature in domain.predicates.items()]
+    actions = map(action_text, domain.actions)
+
+    constants = []
+    if domain.constants:
+        constants.append(f"(:constants {_format_typed(domain.constants)})")
+    return (_format_requirements(domain), types, *constants, *predicates, *actions)
+
+
+def _format_requirements(domain: Domain) -> str:
+    """Return the PDDL features that the actions of the domain use."""
+    has_conditional = any(action.conditional for action in domain.actions)
+    has_implications = any(action.implications for action in domain.actions)
+    has_universals = any(action.universals for action in domain.actions)
+
+    features = [":strips", ":typing"]
+    if has_conditional:
+        features.append(":conditional-effects")
+    if has_implications or has_universals:
+        # (imply ...) counts as a disjunctive precondition.
+        features.append(":disjunctive-preconditions")
+    if has_universals:
+        features.append(":universal-preconditions")
+    return f"(:requirements {' '.join(features)})"
 
 
 def domain_text(domain: Domain) -> str:
-    """Return the domain as a PDDL file."""
+    """Return the text of a PDDL file with the domain."""
     forms = domain_forms(domain)
     first_action = len(forms) - len(domain.actions)
     first_predicate = first_action - len(domain.predicates)
@@ -104,50 +127,53 @@ def domain_text(domain: Domain) -> str:
 
 
 def action_text(action: Action) -> str:
-    """Return one ``(:action ...)`` block."""
-    effects = [_atom(atom) for atom in action.adds]
-    effects += [f"(not {_atom(atom)})" for atom in action.deletes]
+    """Return the ``(:action ...)`` block of the action."""
+    effects = [_format_atom(atom) for atom in action.adds]
+    effects += [f"(not {_format_atom(atom)})" for atom in action.deletes]
     effects += map(_format_conditional, action.conditional)
 
-    conditions = [_atom(atom) for atom in action.needs]
+    conditions = [_format_atom(atom) for atom in action.needs]
     conditions += map(_format_implication, action.implications)
     conditions += map(_format_universal, action.universals)
 
-    needs = f"\n    :precondition {_all(conditions)}" if conditions else ""
-    parameters = f"\n    :parameters ({_format_typed(action.parameters)})"
-    return f"(:action {action.name}{parameters}{needs}\n    :effect {_all(effects)})"
+    lines = [f"(:action {action.name}", f"    :parameters ({_format_typed(action.parameters)})"]
+    if conditions:
+        lines.append(f"    :precondition {_format_and(conditions)}")
+    lines.append(f"    :effect {_format_and(effects)})")
+    return "\n".join(lines)
 
 
 def problem_text(problem: Problem, domain: str) -> str:
-    """Return the problem as a PDDL file for the domain of that name."""
+    """Return the text of a PDDL file with the problem; ``domain`` is the name of the problem's domain."""
     objects = "".join(f"\n    {name} - {kind}" for name, kind in problem.objects)
-    init = "".join(f"\n    {_atom(atom)}" for atom in problem.init)
-    goal = _all(map(_atom, problem.goal))
+    init = "".join(f"\n    {_format_atom(atom)}" for atom in problem.init)
+    goal = _format_and(map(_format_atom, problem.goal))
     head = f"(define (problem {problem.name})\n  (:domain {domain})\n"
     return f"{head}  (:objects{objects})\n  (:init{init})\n  (:goal {goal}))\n"
 
 
-def _format_conditional(rule: Conditional) -> str:
-    condition = _all(map(_atom, rule.condition))
-    return f"(when {condition} {_atom(rule.add)})"
+def _format_conditional(effect: Conditional) -> str:
+    condition = _format_and(map(_format_atom, effect.condition))
+    return f"(when {condition} {_format_atom(effect.add)})"
 
 
-def _format_implication(rule: Implication) -> str:
-    facts = _all(map(_atom, rule.facts))
-    return f"(imply {_atom(rule.premise)} {facts})"
+def _format_implication(implication: Implication) -> str:
+    facts = _format_and(map(_format_atom, implication.facts))
+    return f"(imply {_format_atom(implication.premise)} {facts})"
 
 
-def _format_universal(rule: Universal) -> str:
-    variable = _format_typed((rule.variable,))
-    return f"(forall ({variable}) (imply {_atom(rule.premise)} {_atom(rule.fact)}))"
+def _format_universal(universal: Universal) -> str:
+    variable = _format_typed((universal.variable,))
+    implication = f"(imply {_format_atom(universal.premise)} {_format_atom(universal.fact)})"
+    return f"(forall ({variable}) {implication})"
 
 
-def _atom(atom: Atom) -> str:
+def _format_atom(atom: Atom) -> str:
     return f"({' '.join(atom)})"
 
 
-def _all(parts: Iterable[str]) -> str:
-    return f"(and {' '.join(parts)})"
+def _format_and(conjuncts: Iterable[str]) -> str:
+    return f"(and {' '.join(conjuncts)})"
 
 
 def _format_typed(signature: Signature) -> str:

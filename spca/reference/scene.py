@@ -1,4 +1,4 @@
-"""What a prompt says of the world, read from the snapshot block of a prompt."""
+"""The world as a prompt describes it, read from the snapshot block of the prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from spca.reference.mission import Description
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A door, key, ball, box or goal on the map at (row, column); ``state`` is "" but for doors."""
+    """A door, key, ball, box or goal on the map; ``state`` is "" unless the thing is a door.
+
+    ``row`` and ``column`` count from 0, from the top left cell of the map in the prompt.
+    """
 
     kind: str
     colour: str
@@ -29,7 +32,11 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The mission, what is carried as (kind, colour), the things known, and whether lava has been seen."""
+    """The mission and the world around the agent, as far as the prompt shows the world.
+
+    ``held`` is the (kind, colour) of the carried thing, None if the hand is empty. ``things`` are all known things, row
+    by row. ``lava`` says whether lava has been seen.
+    """
 
     mission: str
     held: tuple[str, str] | None
@@ -37,7 +44,7 @@ class Scene:
     lava: bool
 
     def fitting(self, what: Description) -> tuple[Thing, ...]:
-        """Return known things that may be meant; where they lay at the start cannot be told."""
+        """Return the known things that the description may mean, whatever place at the start the description names."""
         return tuple(thing for thing in self.things if what.matches(thing.kind, thing.colour))
 
     def holds(self, what: Description) -> bool:
@@ -47,45 +54,56 @@ class Scene:
         return tuple(thing for thing in self.things if thing.state == "locked")
 
     def is_blocked(self, door: Thing) -> bool:
-        """Return whether something portable stands directly before a door; its own key is no obstacle."""
+        """Return whether something portable lies in a cell next to the door; the door's own key is no obstacle."""
         own_key = ("key", door.colour)
-        portable = (thing for thing in self.things if thing.kind not in {"door", "goal"})
-        return any((thing.kind, thing.colour) != own_key for thing in portable if thing.beside(door))
+        for thing in self.things:
+            portable = thing.kind not in {"door", "goal"}
+            if portable and (thing.kind, thing.colour) != own_key and thing.beside(door):
+                return True
+        return False
 
 
 def read_scene(snapshot: Mapping[str, Any]) -> Scene:
-    """Read the JSON of a snapshot block.
+    """Read a scene from the JSON object of a snapshot block.
 
     Raises:
-        BadAnswerError: a field is missing or not of its form.
+        BadAnswerError: a field of the snapshot is missing or malformed.
     """
     try:
-        return Scene(
-            mission=str(snapshot["mission"]),
-            held=_pair(snapshot["inventory"]),
-            things=tuple(_things(snapshot["known_objects"])),
-            lava=any("~" in row for row in snapshot["map"]),
-        )
+        mission = str(snapshot["mission"])
+        held = _read_held(snapshot["inventory"])
+        things = tuple(_list_things(snapshot["known_objects"]))
+        lava = any("~" in row for row in snapshot["map"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadAnswerError(f"the snapshot of the prompt cannot be read: {type(error).__name__}: {error}") from error
+    return Scene(mission, held, things, lava)
 
 
-def _things(places: Mapping[str, Iterable[tuple[int, int]]]) -> Iterable[Thing]:
-    """Yield the things row by row."""
-    known = sorted((int(row), int(column), name) for name, cells in places.items() for row, column in cells)
-    for row, column, name in known:
-        kind, colour, state = (*_words(name), "")[:3]
-        yield Thing(kind, colour, state, row, column)
+def _list_things(cells_by_name: Mapping[str, Iterable[tuple[int, int]]]) -> Iterable[Thing]:
+    """Yield the things row by row, given the cells (row, column) of each name such as "red door locked"."""
+    places: list[tuple[int, int, str]] = []
+    for name, cells in cells_by_name.items():
+        places.extend((int(row), int(column), name) for row, column in cells)
+
+    for row, column, name in sorted(places):
+        kind, colour, *states = _split_name(name)
+        yield Thing(kind, colour, states[0] if states else "", row, column)
 
 
-def _pair(inventory: object) -> tuple[str, str] | None:
+def _read_held(inventory: object) -> tuple[str, str] | None:
+    """Return (kind, colour) of the carried thing, or None if the hand is empty."""
     if inventory is None:
         return None
-    kind, colour, *_ = _words(str(inventory))
+    kind, colour, *_ = _split_name(str(inventory))
     return kind, colour
 
 
-def _words(name: str) -> tuple[str, ...]:
+def _split_name(name: str) -> tuple[str, ...]:
+    """Return the words of a name: kind, colour and perhaps a state.
+
+    Raises:
+        ValueError: the name has fewer than two words.
+    """
     words = tuple(name.split())
     if len(words) < 2:
         raise ValueError(f"{name!r} is not a kind and a colour")

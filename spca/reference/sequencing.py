@@ -1,13 +1,14 @@
-"""Keeping the parts of a mission in the order asked (pure).
+"""PDDL that keeps the parts of a mission in the order that the mission asks for (pure).
 
-The parameters of an action are the arguments of the agent's method, so no action can say which part of the mission it
-serves, and plain STRIPS cannot tell two uses of one action apart. Two additions to the actions do:
+The parameters of an action are the arguments of the agent's method. An action therefore cannot name the part of the
+mission that it serves, and plain STRIPS cannot tell two uses of the same action apart. Two additions to the actions do:
 
-- *Counting*: what is done in a later part counts (``picked_2`` beside ``picked``) only where the goals of the part
-  before it hold already: a conditional effect.
-- *Waiting*: what is asked for in a later part only is not done before: (imply (open_door_in_2 ?d) (goals of part 1)).
+- *Counting*: a fact counts for a later part (``picked_2`` beside ``picked``) only if the goals of the part before
+  already hold. This is a conditional effect.
+- *Waiting*: an action that only a later part asks for is not taken earlier. This is a precondition, for example
+  (imply (open_door_in_2 ?d) (goals of part 1)).
 
-Missions of one part need neither and stay STRIPS.
+A mission of one part needs neither addition and stays STRIPS.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from typing import TypeAlias
 from spca.reference.pddl_writer import Action, Atom, Conditional, Implication, Signature
 
 Goals: TypeAlias = tuple[tuple[Atom, ...], ...]
-"""The goals of each part."""
+"""The goals of each part, in the order of the parts."""
 
 Waits: TypeAlias = Mapping[tuple[str, str], int]
-"""The first part, counted from 0, in which an action on an object is asked for; (action, object) -> part."""
+"""The first part, counted from 0, that asks for an action on an object; the key is (action, object)."""
 
 
 def list_counted_goals(goals: Goals, part: int) -> tuple[Atom, ...]:
-    """Return the goals of a part, counted from 0, under the predicates that count for it."""
+    """Return the goals of ``part`` (counted from 0), under the predicates that count for this part."""
     if part == 0:
         return goals[0]
     return tuple(_count_in(atom, part) for atom in goals[part])
 
 
 def sequence_action(action: Action, goals: Goals, waits: Waits) -> Action:
-    """Return the action with what it counts for in later parts, and with what it waits for."""
+    """Return the action with conditional effects that count for later parts, and with conditions to wait for."""
     counting = []
     for part in range(1, len(goals)):
         goal_names = {goal[0] for goal in goals[part]}
@@ -41,39 +42,45 @@ def sequence_action(action: Action, goals: Goals, waits: Waits) -> Action:
             if atom[0] in goal_names:
                 counting.append(Conditional(list_counted_goals(goals, part - 1), _count_in(atom, part)))
 
-    later_parts = {part for (name, _), part in waits.items() if part and name == action.name}
     waiting = []
-    for part in sorted(later_parts):
-        target = action.parameters[1][0]
-        premise = (_wait(action.name, part), target)
+    for part in _list_later_parts(action, waits):
+        target = action.parameters[1][0]  # the variable after the agent's
+        premise = (_name_wait(action.name, part), target)
         waiting.append(Implication(premise, list_counted_goals(goals, part - 1)))
 
     return replace(action, conditional=tuple(counting), implications=tuple(waiting))
 
 
 def wait_facts(waits: Waits) -> Iterator[Atom]:
-    """Yield the facts that hold back what is asked for in later parts only."""
-    for (action, name), part in waits.items():
-        if part:
-            yield _wait(action, part), name
+    """Yield a fact for each action on an object that has to wait for a later part."""
+    for (action, target), part in waits.items():
+        if part > 0:
+            yield _name_wait(action, part), target
 
 
 def sequence_predicates(action: Action, known: Mapping[str, Signature]) -> Iterator[tuple[str, Signature]]:
     """Yield the predicates that :func:`sequence_action` added to an action, with their signatures."""
-    counted = {rule.add[0] for rule in action.conditional}
-    for name in sorted(counted):
+    counted_names = {effect.add[0] for effect in action.conditional}
+    for name in sorted(counted_names):
         plain_name = name.rpartition("_")[0]
         yield name, known[plain_name]
 
-    for rule in action.implications:
-        yield rule.premise[0], (action.parameters[1],)
+    for implication in action.implications:
+        yield implication.premise[0], (action.parameters[1],)
+
+
+def _list_later_parts(action: Action, waits: Waits) -> list[int]:
+    """Return the parts after the first that ask for the action on some object, sorted."""
+    parts = {part for (name, _), part in waits.items() if name == action.name}
+    return sorted(part for part in parts if part > 0)
 
 
 def _count_in(atom: Atom, part: int) -> Atom:
-    """Return the atom under the predicate that counts for a later part."""
+    """Return the atom under the predicate that counts for a later part: ``picked`` becomes ``picked_2`` in part 1."""
     name, *arguments = atom
     return f"{name}_{part + 1}", *arguments
 
 
-def _wait(action: str, part: int) -> str:
+def _name_wait(action: str, part: int) -> str:
+    """Return the predicate for objects on which the action has to wait until ``part``, counted from 0."""
     return f"{action}_in_{part + 1}"

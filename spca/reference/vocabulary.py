@@ -1,8 +1,8 @@
 """The reference planner's vocabulary: types, predicates and actions, and the rules that refine them.
 
-The world is only partly seen, so no predicate speaks of cells. An action stands for a whole skill ("find the key and
-pick it up"); what it needs and what it brings about are the facts that decide the order of the skills: one hand,
-which key fits which door, what has to be unlocked or cleared first.
+No predicate speaks of cells, because only a part of the world is seen. An action stands for a whole skill, for example
+"find the key and pick the key up". Conditions and effects of an action are the facts that decide the order of skills:
+whether the hand is empty, which key fits which door, what has to be unlocked or cleared before.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from spca.reference.pddl_writer import Action, Atom, Signature
 
 AGENT: Final = "a1"
-"""The agent, first argument of every action."""
+"""The PDDL object for the agent, which is the first argument of every action."""
 
 TYPES: Final[Signature] = (
     *((name, "object") for name in ("agent", "item", "goal")),
@@ -44,84 +44,92 @@ PREDICATES: Final[dict[str, Signature]] = {
     "noted": (("?c", "cue"),),
     "matched": (("?c", "cue"),),
 }
-"""Facts of the world first, then what has been done, which stays true."""
+"""Up to ``facing``, facts about the world; from ``visited`` on, facts about deeds, which no action makes false."""
 
 _A: Final = ("?a", "agent")
 _O: Final = ("?o", "thing")
 _D: Final = ("?d", "door")
 _G: Final = ("?g", "goal")
-_HAND: Final[Atom] = ("hand_empty", "?a")
+_HAND_EMPTY: Final[Atom] = ("hand_empty", "?a")
+_HOLDING: Final[Atom] = ("holding", "?a", "?o")
 
 
-def _to_goal(name: str) -> Action:
+def _go_to_goal(name: str) -> Action:
+    """Return an action of that name that reaches the goal square."""
     return Action(name, (_A, _G), adds=(("reached", "?g"),))
 
 
-def _put(name: str, done: str) -> Action:
-    holding: Atom = ("holding", "?a", "?o")
-    adds: tuple[Atom, ...] = ((done, "?o", "?t"), _HAND)
-    return Action(name, (_A, _O, ("?t", "item")), (holding,), adds, (holding,))
+def _pick_up(name: str, picked: str) -> Action:
+    """Return an action that takes an object into the empty hand and makes the predicate ``picked`` true of it."""
+    adds = (_HOLDING, (picked, "?o"))
+    return Action(name, (_A, _O), needs=(_HAND_EMPTY,), adds=adds, deletes=(_HAND_EMPTY,))
+
+
+def _put(name: str, placed: str) -> Action:
+    """Return an action that puts an object down at a target and makes the predicate ``placed`` true of the two."""
+    adds = ((placed, "?o", "?t"), _HAND_EMPTY)
+    return Action(name, (_A, _O, ("?t", "item")), needs=(_HOLDING,), adds=adds, deletes=(_HOLDING,))
 
 
 ACTIONS: Final[dict[str, Action]] = {
     action.name: action
     for action in (
-        _to_goal("reach_goal"),
-        _to_goal("cross_hazard"),
-        _to_goal("cross_moving_obstacles"),
-        _to_goal("traverse_rooms"),
+        _go_to_goal("reach_goal"),
+        _go_to_goal("cross_hazard"),
+        _go_to_goal("cross_moving_obstacles"),
+        _go_to_goal("traverse_rooms"),
         Action("go_to_object", (_A, _O), adds=(("visited", "?o"),)),
         Action("go_to_door", (_A, _D), adds=(("visited", "?d"),)),
-        Action("announce", (_A, ("?x", "item")), (("visited", "?x"),), (("announced", "?x"),)),
-        Action("pick_up_object", (_A, _O), (_HAND,), (("holding", "?a", "?o"), ("picked", "?o")), (_HAND,)),
-        Action("pick_up_alone", (_A, _O), (_HAND,), (("holding", "?a", "?o"), ("picked_alone", "?o")), (_HAND,)),
-        Action("drop_held", (_A, _O), (("holding", "?a", "?o"),), (_HAND,), (("holding", "?a", "?o"),)),
-        Action("open_door", (_A, _D), (("unlocked", "?d"),), (("opened", "?d"),)),
+        Action("announce", (_A, ("?x", "item")), needs=(("visited", "?x"),), adds=(("announced", "?x"),)),
+        _pick_up("pick_up_object", "picked"),
+        _pick_up("pick_up_alone", "picked_alone"),
+        Action("drop_held", (_A, _O), needs=(_HOLDING,), adds=(_HAND_EMPTY,), deletes=(_HOLDING,)),
+        Action("open_door", (_A, _D), needs=(("unlocked", "?d"),), adds=(("opened", "?d"),)),
         Action("open_box", (_A, ("?b", "box")), adds=(("opened", "?b"),)),
         Action(
             "fetch_key",
             (_A, ("?k", "key"), _D),
-            (_HAND, ("fits", "?k", "?d")),
-            (("holding", "?a", "?k"),),
-            (_HAND,),
+            needs=(_HAND_EMPTY, ("fits", "?k", "?d")),
+            adds=(("holding", "?a", "?k"),),
+            deletes=(_HAND_EMPTY,),
         ),
         Action(
             "unlock_door",
             (_A, _D, ("?k", "key")),
-            (("holding", "?a", "?k"), ("fits", "?k", "?d"), ("clear", "?d")),
-            (("unlocked", "?d"), ("opened", "?d")),
+            needs=(("holding", "?a", "?k"), ("fits", "?k", "?d"), ("clear", "?d")),
+            adds=(("unlocked", "?d"), ("opened", "?d")),
         ),
-        Action("clear_blocker", (_A, _D), (_HAND,), (("clear", "?d"),)),
+        Action("clear_blocker", (_A, _D), needs=(_HAND_EMPTY,), adds=(("clear", "?d"),)),
         _put("put_next_to", "placed"),
         _put("put_near", "placed_near"),
         Action("observe_cue", (_A, ("?c", "cue")), adds=(("noted", "?c"),)),
-        Action("go_to_match", (_A, ("?c", "cue")), (("noted", "?c"),), (("matched", "?c"),)),
+        Action("go_to_match", (_A, ("?c", "cue")), needs=(("noted", "?c"),), adds=(("matched", "?c"),)),
     )
 }
 
 
 class Rule(Enum):
-    """Refinements of the plain actions, chosen by what a mission or a scene calls for."""
+    """A refinement of the plain actions, chosen if a mission or a scene calls for the refinement."""
 
     EMPTY_HANDED = auto()
-    """What is carried may be the very thing to go to: go there with an empty hand."""
+    """The carried thing may be the thing to go to, so the agent goes to objects with an empty hand."""
 
     BARRED = auto()
-    """A locked door bars the way to what is wanted."""
+    """A locked door bars the way to the things that the mission asks for."""
 
     KEY_IN_ROOM = auto()
-    """The key lies behind a door that is to be opened first."""
+    """The key lies behind a door that has to be opened before."""
 
     KEY_IN_BOX = auto()
-    """The key may lie in a box that is to be opened first."""
+    """The key may lie in a box that has to be opened before."""
 
     STEPWISE = auto()
-    """Going somewhere and acting there are steps of their own."""
+    """Going to a thing and acting on the thing are separate actions."""
 
 
 _APPROACHES: Final = frozenset({"go_to_object", "go_to_door"})
 _ACTS_FACING: Final = frozenset({"pick_up_object", "pick_up_alone", "open_door", "announce"})
-_BARRED: Final = frozenset(
+_BEHIND_BARRING_DOOR: Final = frozenset(
     {
         "go_to_object",
         "pick_up_object",
@@ -134,42 +142,64 @@ _BARRED: Final = frozenset(
 )
 
 
+_WAY_OPEN: Final[Atom] = ("way_open", "?a")
+_INFORMED: Final[Atom] = ("informed", "?a")
+_ROAMING: Final[Atom] = ("roaming", "?a")
+
+
 def refine_actions(names: Iterable[str], rules: frozenset[Rule]) -> tuple[Action, ...]:
-    """Return the named actions in the order of the vocabulary, refined by ``rules``."""
+    """Return the actions with these names in the order of the vocabulary, refined by ``rules``."""
     wanted = set(names)
     return tuple(_refine(action, rules) for name, action in ACTIONS.items() if name in wanted)
 
 
 def _refine(action: Action, rules: frozenset[Rule]) -> Action:
+    """Return the action with the conditions and effects that the rules add."""
     needs = list(action.needs)
     adds = list(action.adds)
-    deletes = list(action.deletes)
     if Rule.EMPTY_HANDED in rules and action.name == "go_to_object":
-        needs.append(_HAND)
+        needs.append(_HAND_EMPTY)
+
     if Rule.BARRED in rules:
-        needs += [("way_open", "?a")] * (action.name in _BARRED)
-        adds += [("way_open", "?a")] * (action.name == "unlock_door")
-    for rule, search in ((Rule.KEY_IN_ROOM, "open_door"), (Rule.KEY_IN_BOX, "open_box")):
-        if rule in rules:
-            needs += [("informed", "?a")] * (action.name == "fetch_key")
-            adds += [("informed", "?a")] * (action.name == search)
-    if Rule.STEPWISE in rules:
-        roaming: Atom = ("roaming", "?a")
-        facing: Atom = ("facing", "?a", action.parameters[1][0])
-        if action.name in _APPROACHES:
-            needs = [*needs, roaming]
-            adds = [*adds, facing]
-            deletes = [*deletes, roaming]
-        elif action.name in _ACTS_FACING:
-            needs = [*needs, facing]
-            adds = [*adds, roaming]
-            deletes = [*deletes, facing]
-        else:
-            needs.append(roaming)
-    return replace(action, needs=tuple(needs), adds=tuple(adds), deletes=tuple(deletes))
+        if action.name in _BEHIND_BARRING_DOOR:
+            needs.append(_WAY_OPEN)
+        elif action.name == "unlock_door":
+            adds.append(_WAY_OPEN)
+
+    for rule, key_search in ((Rule.KEY_IN_ROOM, "open_door"), (Rule.KEY_IN_BOX, "open_box")):
+        if rule in rules and action.name == "fetch_key":
+            needs.append(_INFORMED)
+        elif rule in rules and action.name == key_search:
+            adds.append(_INFORMED)
+
+    refined = replace(action, needs=tuple(needs), adds=tuple(adds))
+    return _separate_steps(refined) if Rule.STEPWISE in rules else refined
+
+
+def _separate_steps(action: Action) -> Action:
+    """Return the action changed so that the agent approaches a thing before it acts on the thing.
+
+    The agent is either roaming or facing one thing. An approach turns roaming into facing; an act on the faced thing
+    turns facing into roaming; every other action needs a roaming agent.
+    """
+    facing: Atom = ("facing", "?a", action.parameters[1][0])
+    if action.name in _APPROACHES:
+        needed, added, deleted = (_ROAMING, (facing,), (_ROAMING,))
+    elif action.name in _ACTS_FACING:
+        needed, added, deleted = (facing, (_ROAMING,), (facing,))
+    else:
+        needed, added, deleted = (_ROAMING, (), ())
+    return replace(
+        action,
+        needs=(*action.needs, needed),
+        adds=(*action.adds, *added),
+        deletes=(*action.deletes, *deleted),
+    )
 
 
 def find_used_predicates(actions: Iterable[Action]) -> Iterator[str]:
-    """Return the names of the predicates that occur in ``actions``, in the order of the vocabulary."""
-    used = {atom[0] for action in actions for atom in (*action.needs, *action.adds, *action.deletes)}
+    """Yield the names of the predicates that occur in ``actions``, in the order of the vocabulary."""
+    used: set[str] = set()
+    for action in actions:
+        used.update(atom[0] for atom in (*action.needs, *action.adds, *action.deletes))
     return (name for name in PREDICATES if name in used)

@@ -1,4 +1,4 @@
-"""Two runs side by side, level by level (pure)."""
+"""Comparison of two runs, level by level (no input or output)."""
 
 from __future__ import annotations
 
@@ -14,29 +14,34 @@ from spca.report.read.model import LevelRow, Run
 from spca.report.read.spans import ENDED
 
 KNOWN: Final = ("rounds", "calls")
+"""Figures that every run records."""
 TOLD: Final = ("tokens", "reasoning", "steps")
-"""Figures that not every run tells."""
+"""Figures that only some runs record."""
 _UNSANDBOXED: Final = ("unsafe", "none")
 
 
 def compare(a: Run, b: Run) -> Comparison:
-    """Match the levels of two runs by category and environment id; one that is there twice, in order."""
+    """Compare two runs. Their levels are matched by category and environment id.
+
+    If a run has several levels with the same category and id, these are matched in order.
+    """
     of_a = _index_levels(a)
     of_b = _index_levels(b)
     levels = []
     for key in dict.fromkeys((*of_a, *of_b)):
         category, env_id, _ = key
-        level = ComparedLevel(category, env_id, _side(a, of_a.get(key)), _side(b, of_b.get(key)))
-        levels.append(level)
+        side_a = _side(a, of_a.get(key))
+        side_b = _side(b, of_b.get(key))
+        levels.append(ComparedLevel(category, env_id, side_a, side_b))
 
     notes = tuple(_notes(a, b, levels))
-    unjudged = Comparison(a.id, b.id, tuple(levels), notes, describe_differences(a, b))
-    verdict, tone = _judge(pair_ended_levels(unjudged))
-    return replace(unjudged, verdict=verdict, tone=tone)
+    comparison = Comparison(a.id, b.id, tuple(levels), notes, describe_differences(a, b))
+    verdict, tone = _judge(pair_ended_levels(comparison))
+    return replace(comparison, verdict=verdict, tone=tone)
 
 
 def differs(level: ComparedLevel) -> bool:
-    """Return whether both runs have the level with different figures; times, which always differ, are ignored."""
+    """Return whether both runs have the level and a figure differs; times, which always differ, are ignored."""
     if level.a is None or level.b is None:
         return False
     for name in ("outcome", *KNOWN, *TOLD):
@@ -48,7 +53,7 @@ def differs(level: ComparedLevel) -> bool:
 
 
 def totals(sides: Sequence[Side]) -> dict[str, Any]:
-    """Return sums over levels of one run by name; None where one of them does not tell."""
+    """Return the sums of figures over levels of one run, by name; None if a level does not record the figure."""
     sums: dict[str, Any] = {"solved": sum(map(_is_solved, sides))}
     for name in (*KNOWN, *TOLD, "seconds"):
         sums[name] = _sum([getattr(side, name) for side in sides])
@@ -56,7 +61,7 @@ def totals(sides: Sequence[Side]) -> dict[str, Any]:
 
 
 def pair_ended_levels(comparison: Comparison) -> list[tuple[Side, Side]]:
-    """Return both sides of the levels that have ended in both runs."""
+    """Return the pairs (side of A, side of B) of the levels that have ended in both runs."""
     pairs = []
     for level in comparison.levels:
         if level.a is None or level.b is None:
@@ -67,7 +72,10 @@ def pair_ended_levels(comparison: Comparison) -> list[tuple[Side, Side]]:
 
 
 def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
-    """Return the verdict on the levels that ended in both runs, and its tone."""
+    """Return the verdict on the levels that ended in both runs, in words, and the verdict's tone.
+
+    The tone is "good" if B solved more of the levels than A, "bad" if B solved fewer, else "".
+    """
     if not pairs:
         return "No level has ended in both runs.", ""
     lost, gained = count_exclusive(pairs)
@@ -76,10 +84,10 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
         outcomes.append(f"B solves {format_count(gained, 'level')} that A does not")
     if lost:
         outcomes.append(f"B fails {format_count(lost, 'level')} that A solves")
-    solved = [pair for pair in pairs if all(map(_is_solved, pair))]
+    solved_by_both = [pair for pair in pairs if all(map(_is_solved, pair))]
     parts = [" and ".join(outcomes) or "same outcome"]
     parts += _describe_changes(pairs, ("calls", "tokens"), "that ended in both")
-    parts += _describe_changes(solved, ("steps",), "that both solved, in the last attempt")
+    parts += _describe_changes(solved_by_both, ("steps",), "that both solved, in the last attempt")
 
     tone = ""
     if gained > lost:
@@ -90,7 +98,12 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
 
 
 def _describe_changes(pairs: Sequence[tuple[Side, Side]], names: Sequence[str], which: str) -> list[str]:
-    """Return what B took more or less than A, as one text or none."""
+    """Return a list with one text about the figures in which B exceeds A or A exceeds B; [] if no figure differs.
+
+    Args:
+        names: names of the figures.
+        which: description of the levels, to follow their number.
+    """
     of_a = totals([a for a, _ in pairs])
     of_b = totals([b for _, b in pairs])
     changes = []
@@ -109,9 +122,10 @@ def _describe_changes(pairs: Sequence[tuple[Side, Side]], names: Sequence[str], 
 
 
 def count_exclusive(pairs: Sequence[tuple[Side, Side]]) -> tuple[int, int]:
-    """Return how many levels only the first run solves, and how many only the second."""
-    solved = [(_is_solved(a), _is_solved(b)) for a, b in pairs]
-    return solved.count((True, False)), solved.count((False, True))
+    """Return the number of levels that only A solves, and the number of levels that only B solves."""
+    only_a = sum(_is_solved(a) and not _is_solved(b) for a, b in pairs)
+    only_b = sum(_is_solved(b) and not _is_solved(a) for a, b in pairs)
+    return only_a, only_b
 
 
 def _is_solved(side: Side) -> bool:
@@ -120,37 +134,37 @@ def _is_solved(side: Side) -> bool:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
+    """Return the sum; None if a value is None."""
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
 
 
 def _index_levels(run: Run) -> dict[tuple[str, str, int], LevelRow]:
-    found: dict[tuple[str, str, int], LevelRow] = {}
-    times = Counter[tuple[str, str]]()
+    """Return the levels by (category, environment id, occurrence of this pair in the run, from 1)."""
+    indexed: dict[tuple[str, str, int], LevelRow] = {}
+    occurrences = Counter[tuple[str, str]]()
     for row in run.levels:
         name = (row.category, row.env_id)
-        times[name] += 1
-        found[*name, times[name]] = row
-    return found
+        occurrences[name] += 1
+        indexed[*name, occurrences[name]] = row
+    return indexed
 
 
 def _side(run: Run, row: LevelRow | None) -> Side | None:
+    """Return a level of a run as a side of a comparison; None if the run does not have the level."""
     if row is None:
         return None
-    tokens = row.usage.input_tokens + row.usage.output_tokens
-    return Side(
-        outcome=row.outcome,
-        rounds=row.rounds,
-        calls=row.planner_calls + row.coder_calls,
-        tokens=None if run.published else tokens,
-        reasoning=None if run.published else row.usage.reasoning_tokens,
-        steps=row.steps,
-        seconds=row.seconds,
-        number=None if run.published else row.number,
-    )
+    tokens: int | None = row.usage.input_tokens + row.usage.output_tokens
+    reasoning: int | None = row.usage.reasoning_tokens
+    number: int | None = row.number
+    if run.published:  # the baseline records no tokens and has no page for the number to link to
+        tokens = reasoning = number = None
+    calls = row.planner_calls + row.coder_calls
+    return Side(row.outcome, row.rounds, calls, tokens, reasoning, row.steps, row.seconds, number)
 
 
 def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
+    """Return lines about circumstances that limit the comparison."""
     notes = []
     for run in (a, b):
         if run.sandbox in _UNSANDBOXED:
@@ -161,6 +175,7 @@ def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
     for run, exclusive in ((a, only_a), (b, only_b)):
         if exclusive:
             notes.append(f"{format_count(exclusive, 'level')} only in {run.id}")
-        if open_levels := sum(row.outcome not in ENDED for row in run.levels):
-            notes.append(f"{format_count(open_levels, 'level')} of {run.id} not finished")
+        unfinished = sum(row.outcome not in ENDED for row in run.levels)
+        if unfinished:
+            notes.append(f"{format_count(unfinished, 'level')} of {run.id} not finished")
     return notes

@@ -1,4 +1,4 @@
-"""What differs between two runs before their first step: source, models, seed, flags and versions (pure)."""
+"""Differences between two runs before their first step: source, models, seed, flags and versions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from spca.runs.settings import ABLATIONS, OF_THIS_SESSION
 _MODELS: Final = ("planner_model", "planner_small_model", "coder_model")
 _PLACES: Final = ("curriculum", "workspace", "runs", "resume", "model_table")
 _NO_FLAGS: Final = frozenset({*_MODELS, *_PLACES, *OF_THIS_SESSION, "seed"})
-"""Settings that are compared under another name, or say only where something lies or how it is watched."""
+"""Settings that are compared under another name, or that name only places or the display of a run."""
 _ABLATING: Final = {name: (flag, value) for flag, (name, value) in ABLATIONS.items()}
+"""Flag of an ablation, and the value that the flag gives to the setting, by name of the setting."""
 _EDITED: Final = {True: "some", False: "none", None: None}
 _EXPLAINED: Final = {
     "product": "source files that decide behaviour",
@@ -25,7 +26,12 @@ _EXPLAINED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Aspect:
-    """A thing that may differ, as text of both runs; None where a run does not tell."""
+    """An aspect that is compared, such as the commit, with its values in the two runs as text.
+
+    Attributes:
+        a, b: values in run A and in run B; None if the run does not record a value.
+        note: explanation of the name.
+    """
 
     name: str
     a: str | None
@@ -34,36 +40,40 @@ class _Aspect:
 
     @property
     def is_known(self) -> bool:
+        """Whether both runs record a value."""
         return self.a is not None and self.b is not None
 
     def describe(self) -> str:
-        """Return the name and what it is in each run."""
+        """Return the name, the note and the values of both runs in words."""
         note = f" ({self.note})" if self.note else ""
         return f"{self.name}{note}: {self.a} in A, {self.b} in B"
 
 
 def describe_differences(a: Run, b: Run) -> tuple[str, ...]:
-    """Return lines in plain words; the first is a heading, or the whole answer where at most one thing differs."""
+    """Return lines about the differences, the unknown aspects and the continuations of two runs.
+
+    If more than one aspect differs, the first line is a heading and a line for each aspect follows.
+    """
     aspects = tuple(_aspects(a, b))
     differing = [aspect for aspect in aspects if aspect.is_known and aspect.a != aspect.b]
     unknown = [aspect for aspect in aspects if not aspect.is_known]
     equal = [aspect.name for aspect in aspects if aspect.is_known and aspect.a == aspect.b]
     nothing = "of what is known, nothing differs" if unknown else "nothing differs"
     if not differing:
-        found = [f"{nothing}: the same {_join(equal)}" if equal else "nothing is known of what differs"]
+        lines = [f"{nothing}: the same {_join(equal)}" if equal else "nothing is known of what differs"]
     elif len(differing) == 1:
-        found = [f"{nothing} but the {differing[0].describe()}"]
+        lines = [f"{nothing} but the {differing[0].describe()}"]
     else:
-        found = [f"these differ: {_join([aspect.name for aspect in differing])}"]
-        found += [aspect.describe() for aspect in differing]
-    found += _describe_unknown(unknown)
+        lines = [f"these differ: {_join([aspect.name for aspect in differing])}"]
+        lines += [aspect.describe() for aspect in differing]
+    lines += _describe_unknown(unknown)
     for mark, run in (("A", a), ("B", b)):
-        found += [f"{mark}: {line}" for line in run.continuations]
-    return tuple(found)
+        lines += [f"{mark}: {line}" for line in run.continuations]
+    return tuple(lines)
 
 
 def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
-    """Yield all that is compared, in the order in which it is told."""
+    """Yield all compared aspects in the order of the report."""
     yield _Aspect("commit", _format_hash(a.git_commit), _format_hash(b.git_commit))
     yield _Aspect("edited files", _EDITED[a.git_dirty], _EDITED[b.git_dirty], "since the commit")
     for name in HASHED:
@@ -81,15 +91,25 @@ def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
 
 
 def _describe_unknown(aspects: list[_Aspect]) -> Iterator[str]:
-    """Yield a line for A, B or both with what they do not tell."""
-    for runs, missing in (("A", (True, False)), ("B", (False, True)), ("both", (True, True))):
-        names = [aspect.name for aspect in aspects if (aspect.a is None, aspect.b is None) == missing]
+    """Yield lines with the names of the aspects that A, B or both do not record."""
+    unknown = {"A": list[str](), "B": list[str](), "both": list[str]()}
+    for aspect in aspects:
+        if aspect.a is None and aspect.b is None:
+            unknown["both"].append(aspect.name)
+        elif aspect.a is None:
+            unknown["A"].append(aspect.name)
+        else:
+            unknown["B"].append(aspect.name)
+    for runs, names in unknown.items():
         if names:
             yield f"unknown of {runs}: {_join(names)}"
 
 
 def _describe_flags(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the flags that only one of two runs has; what one of them does not know as a setting is not compared."""
+    """Return the flags of run A, and the flags of run B, for all settings that differ; None if no setting is shared.
+
+    A setting that only one run records is not compared.
+    """
     names = sorted((a.keys() & b.keys()) - _NO_FLAGS)
     if not names:
         return None, None
@@ -98,15 +118,16 @@ def _describe_flags(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[str | N
 
 
 def _join_flags(settings: Mapping[str, Any], names: list[str]) -> str:
+    """Return the flags of the settings ``names``; "none" if the settings have no flags."""
     flags = [_write_flag(name, settings[name]) for name in names]
     return " ".join(filter(None, flags)) or "none"
 
 
 def _write_flag(name: str, value: object) -> str:
-    """Return a setting as the flag that makes it, "" for one that no flag makes."""
+    """Return the flag that gives a setting this value; "" if the value needs no flag."""
     if name in _ABLATING:
-        flag, given = _ABLATING[name]
-        return flag if value is given else ""
+        flag, value_by_flag = _ABLATING[name]
+        return flag if value is value_by_flag else ""
     flag = f"--{name.replace('_', '-')}"
     if isinstance(value, bool):
         return flag if value else ""
@@ -114,7 +135,11 @@ def _write_flag(name: str, value: object) -> str:
 
 
 def _describe_entries(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """Return the entries of two mappings that differ; where one of them is empty, nothing is known of its run."""
+    """Return, as text, the entries of A and the entries of B whose values differ.
+
+    An empty mapping means that the run does not record the entries; then its text is None and the other text has all
+    entries.
+    """
     names = sorted(a.keys() | b.keys())
     if a and b:
         names = [name for name in names if a.get(name) != b.get(name)]
@@ -122,6 +147,7 @@ def _describe_entries(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[str |
 
 
 def _join_entries(entries: Mapping[str, str], names: list[str]) -> str | None:
+    """Return the entries ``names`` as text; None if ``entries`` is empty."""
     if not entries:
         return None
     texts = []
@@ -140,7 +166,7 @@ def _format_hash(value: str | None) -> str | None:
 
 
 def _join(names: list[str]) -> str:
-    """Return names as a list in a sentence."""
+    """Return names in a sentence, such as "a, b and c"; ``names`` must not be empty."""
     *first_names, last = names
     if not first_names:
         return last

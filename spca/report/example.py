@@ -1,4 +1,4 @@
-"""A run as an example that ships: its calls in one file, and what is to be known of them."""
+"""Packing of a run into an example that ships with the program: all calls in one file, and a description."""
 
 from __future__ import annotations
 
@@ -19,87 +19,109 @@ from spca.runs.recording.folder import CURRICULUM, RunFolder
 from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, MODELS, OF_THIS_SESSION, Settings
 
 ABOUT: Final = "about.json"
+"""Name of the file with the description."""
 _ABLATING: Final = {name: flag for flag, (name, _) in ABLATIONS.items()}
+"""Flag of an ablation, by name of the setting."""
 _OF_THE_MACHINE: Final = (
     (MAY_CHANGE_ON_RESUME - {"max_output_tokens"})
     | OF_THIS_SESSION.keys()
     | MODELS
     | {"curriculum", "workspace", "unsafe_no_sandbox"}
 )
+"""Settings that depend on the machine or on the models, so that their flags are not part of an example."""
 
 
 def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, Any]:
-    """Make a folder whose answers ``replay/FOLDER`` gives again, and return what its ``about.json`` says.
+    """Make a folder from which the model ``replay/FOLDER`` repeats the answers of a run.
 
     Args:
-        name: the folder, relative to the current one: so a curriculum of one's own, which is kept there, is named.
-        answered_by: who answered, where the names of the models do not say it.
+        run: the run's folder.
+        name: path of the new folder, relative to the working folder. If the run had a curriculum of its own, a flag in
+            the description names the curriculum's copy by this path.
+        answered_by: who gave the answers; None for the names of the models.
+
+    Returns:
+        The content of the folder's ``about.json``.
 
     Raises:
-        ReportError: the run has not ended or asked nobody, or the folder holds something else.
+        ReportError: the run has not ended or has no calls, or the folder holds something else.
         ResumeError, SettingsError: a file cannot be read or written.
     """
     folder = RunFolder(run)
     target = Path.cwd() / name
     if not (run / "summary.json").is_file():
         raise ReportError(f"{run}: the run has not ended: go on with it first")
-    calls = [json.loads(read_text(run / call.name, MAX_RUN_FILE_BYTES)) for call in read_all(run / FOLDER)]
+    calls = []
+    for transcript in read_all(run / FOLDER):
+        calls.append(json.loads(read_text(run / transcript.name, MAX_RUN_FILE_BYTES)))
     if not calls:
         raise ReportError(f"{run}: no model was asked anything: there is nothing to pack")
     _check_free(target, run.name)
-    said = describe_calls(folder.info(), folder.read_json("summary.json"), calls)
-    said |= {"answered_by": answered_by} if answered_by else {}
+    description = describe_calls(folder.info(), folder.read_json("summary.json"), calls)
+    if answered_by:
+        description["answered_by"] = answered_by
     make_folder(target)
     levels = read_text(run / CURRICULUM)
-    if json.loads(levels) != json.loads(read_text(applications() / "merged_curriculum2.json")):
+    default_levels = read_text(applications() / "merged_curriculum2.json")
+    if json.loads(levels) != json.loads(default_levels):
         write_atomic(target / "curriculum.json", levels)
-        said["flags"] += ["--curriculum", str(Path(name) / "curriculum.json")]
+        description["flags"] += ["--curriculum", str(Path(name) / "curriculum.json")]
     write_atomic(target / PACKED, pack(calls))
-    write_atomic(target / ABOUT, json_text(said, indent=1) + "\n")
-    return said
+    write_atomic(target / ABOUT, json_text(description, indent=1) + "\n")
+    return description
 
 
 def _check_free(target: Path, run_id: str) -> None:
-    """Refuse a folder that holds anything but an example of the same run."""
+    """Check that a folder is missing, empty, or holds an example of the same run.
+
+    Raises:
+        ReportError: the folder holds something else.
+    """
     if not target.is_dir() or not any(target.iterdir()):
         return
     if not (target / ABOUT).is_file():
         raise ReportError(f"{target}: the folder is not empty: give one that is new")
-    if (packed := RunFolder(target).read_json(ABOUT).get("run")) != run_id:
-        of = f"run {packed!a:.80}" if packed else "another run"
-        raise ReportError(f"{target}: the folder holds an example of {of}: give one that is new, or remove it first")
+    packed = RunFolder(target).read_json(ABOUT).get("run")
+    if packed != run_id:
+        owner = f"run {packed!a:.80}" if packed else "another run"
+        raise ReportError(f"{target}: the folder holds an example of {owner}: give one that is new, or remove it first")
 
 
 def describe_calls(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is to be known of recorded calls.
+    """Return a description of recorded calls, as JSON-compatible data.
 
     Args:
-        info: the run's ``run.json``.
-        summary: its ``summary.json``.
+        info: content of the run's ``run.json``.
+        summary: content of the run's ``summary.json``.
+        calls: the transcripts.
     """
+    date, _, _ = info["run_id"].partition("-")
     models = {role: strip_path(model) for role, model in info["models"].items()}
-    return {
-        "run": info["run_id"],
-        "recorded": time.strftime("%Y-%m-%d", time.strptime(info["run_id"].partition("-")[0], "%Y%m%d")),
-        "answered_by": ", ".join(dict.fromkeys(models.values())),
-        "models": models,
-        "flags": list(flags(info["settings"])),
-        "calls": dict(Counter(call["phase"] for call in calls)),
-        **{name: summary[name] for name in ("levels", "finished", "solved")},
-        "usage": {name: total for name, total in summary["usage"].items() if name != "categories"},
-        "versions": info["versions"],
-        **{name: info[name] for name in ("git_commit", "git_dirty", "hashes") if name in info},
-    }
+    description: dict[str, Any] = {"run": info["run_id"]}
+    description["recorded"] = time.strftime("%Y-%m-%d", time.strptime(date, "%Y%m%d"))
+    description["answered_by"] = ", ".join(dict.fromkeys(models.values()))
+    description["models"] = models
+    description["flags"] = list(flags(info["settings"]))
+    description["calls"] = dict(Counter(call["phase"] for call in calls))
+    for name in ("levels", "finished", "solved"):
+        description[name] = summary[name]
+    description["usage"] = {name: total for name, total in summary["usage"].items() if name != "categories"}
+    description["versions"] = info["versions"]
+    for name in ("git_commit", "git_dirty", "hashes"):
+        if name in info:
+            description[name] = info[name]
+    return description
 
 
 def flags(settings: Mapping[str, Any]) -> Iterator[str]:
-    """The flags that make a run with these settings, without those of models and of the machine."""
+    """Yield the flags of a run with these settings, except flags that depend on models or on the machine."""
     for name, default in Settings("", "", "").record().items():
-        value = settings.get(name, default)  # absent in runs of earlier versions
+        value = settings.get(name, default)  # runs of earlier versions lack settings
         flag = "only" if name == "levels" else name.replace("_", "-")
         if name in _OF_THE_MACHINE or value == default:
             continue
         if isinstance(value, bool):
             yield _ABLATING.get(name, f"--{flag}")
         else:
-            yield from (f"--{flag}", str(value))
+            yield f"--{flag}"
+            yield str(value)

@@ -1,4 +1,4 @@
-"""Which run folders a user means, and where what is made of them may go."""
+"""Finding the run folders that a user names, and checking the target of an output file."""
 
 from __future__ import annotations
 
@@ -12,56 +12,59 @@ from spca.errors import ReportError
 from spca.runs.recording.folder import RUN, other_kind, suggest_id
 
 PUBLISHED: Final = "published"
-"""What stands for the published run of the original system where two runs are compared."""
+"""Name of the published run of the original system in a comparison of two runs."""
 
 
 def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
     """Return the run folders that ``name`` means, sorted by id.
 
-    It may be a run of ``runs``, a folder of a run, or a folder of runs.
-    A run of ``runs`` may be named by the beginning of its id, if it is the only one that begins so. ``None`` means the
-    latest run of ``runs``; relative paths are relative to ``cwd``.
+    Args:
+        name: id of a run in ``runs``, path of a run's folder, path of a folder of runs, or unique beginning of an id;
+            None for the latest run in ``runs``.
+        runs: the folder of runs.
+        cwd: the folder that a relative path is relative to.
 
     Raises:
-        ReportError: there is no such run; names the nearest.
+        ReportError: no run matches, or several ids begin with ``name``.
     """
-    known = _runs_in(runs)
+    runs_here = _runs_in(runs)
     if name is None:
-        if not known:
+        if not runs_here:
             raise ReportError(f"there are no runs in {runs}: begin one with {program()} run")
-        return known[-1:]
+        return runs_here[-1:]
     path = cwd / name
-    found = [folder for folder in known if folder.name == name]
-    if not found:
-        found = [path] if os.path.isfile(path / RUN) else _runs_in(path)
-    if name and not found:
-        found = [folder for folder in known if folder.name.startswith(name)]
-    if not name or not found:
-        raise ReportError(_nothing(name, path, runs, known))
-    if len(found) > 1 and found[0].parent == runs and not os.path.isdir(path):
-        raise ReportError(
-            f"{len(found)} runs in {runs} begin with {name}, such as {found[-1].name}: give more of the id"
-        )
-    return found
+    matches = [folder for folder in runs_here if folder.name == name]
+    if not matches:
+        matches = [path] if os.path.isfile(path / RUN) else _runs_in(path)
+    if name and not matches:
+        matches = [folder for folder in runs_here if folder.name.startswith(name)]
+    if not name or not matches:
+        raise ReportError(_explain_no_match(name, path, runs, runs_here))
+    is_ambiguous = len(matches) > 1 and not os.path.isdir(path)
+    if is_ambiguous and matches[0].parent == runs:
+        example = matches[-1].name
+        raise ReportError(f"{len(matches)} runs in {runs} begin with {name}, such as {example}: give more of the id")
+    return matches
 
 
 def find_one(name: str | None, runs: Path, cwd: Path) -> Path:
-    """Return the run folder that ``name`` means, see :func:`find`.
+    """Return the only run folder that ``name`` means; see :func:`find`.
 
     Raises:
-        ReportError: there is no such run, or it is a folder of several.
+        ReportError: no run or more than one run matches.
     """
-    found = find(name, runs, cwd)
-    if len(found) != 1:
-        raise ReportError(f"{name} holds {len(found)} runs: name one of them, such as {found[-1].name}")
-    return found[0]
+    matches = find(name, runs, cwd)
+    if len(matches) != 1:
+        example = matches[-1].name
+        raise ReportError(f"{name} holds {len(matches)} runs: name one of them, such as {example}")
+    return matches[0]
 
 
 def check_target(path: Path) -> None:
-    """Refuse a file that cannot be written, before there is anything to write.
+    """Check that a file can be written at a path, before its content is made.
 
     Raises:
-        ReportError: says why.
+        ReportError: the folder of the path does not exist, or the path is a folder.
     """
     if not path.parent.is_dir():
         raise ReportError(f"cannot write {path}: there is no folder {path.parent}")
@@ -69,7 +72,13 @@ def check_target(path: Path) -> None:
         raise ReportError(f"cannot write {path}: it is a folder")
 
 
-def _nothing(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:
+def _explain_no_match(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:
+    """Return why no run matches a name, with the nearest id of a run.
+
+    Args:
+        path: ``name`` as a path.
+        known: the run folders in ``runs``.
+    """
     if name == PUBLISHED:
         return f"the published run is there to be compared with: report --compare RUN {PUBLISHED}"
     kind = other_kind(runs / name) or other_kind(path)
@@ -79,10 +88,12 @@ def _nothing(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:
         return f"{path} holds no run"
     if os.sep in name:
         return f"there is no folder {path}"
-    return f"no run {name!r} in {runs}: {suggest_id(name, [each.name for each in known])}"
+    ids = [folder.name for folder in known]
+    return f"no run {name!r} in {runs}: {suggest_id(name, ids)}"
 
 
 def _runs_in(folder: Path) -> list[Path]:
+    """Return the run folders in a folder, sorted by id; [] if the folder cannot be read."""
     try:
         return sorted(path for path in folder.iterdir() if os.path.isfile(path / RUN))
     except (OSError, ValueError):

@@ -7,7 +7,7 @@ else from its default.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,14 +26,7 @@ from spca.llm.catalogue.servers import (
     parse_servers,
 )
 from spca.runs.default_models import choose_defaults
-from spca.runs.options import (
-    UNSAFE_VARIABLE,
-    AblationOptions,
-    KeptOptions,
-    ModelOptions,
-    RunOptions,
-    SelectionOptions,
-)
+from spca.runs.options import UNSAFE_VARIABLE, ModelOptions, RunOptions
 from spca.runs.recording.folder import Begun, RunFolder
 from spca.runs.settings import ROLES, ModelSettings, Settings
 
@@ -151,50 +144,37 @@ def _normalise_path(said: str | None, recorded: str, cwd: Path) -> str | None:
     return recorded if is_same_path else said
 
 
-def _list_claims(options: RunOptions, recorded: Settings, cwd: Path) -> list[Claim]:
-    """Return a claim for each option whose setting cannot change when a run is resumed.
+def _list_claims(options: RunOptions, recorded: Settings, cwd: Path) -> Iterator[Claim]:
+    """Yield a claim for each option whose setting cannot change when a run is resumed.
 
-    Flags that are not given are False; False becomes None, because a flag that is not given claims nothing.
+    ``FLAG or None`` turns False into None, because a flag that is not given claims nothing.
     """
-    return [
-        *_list_selection_claims(options.selection, recorded, cwd),
-        *_list_kept_claims(options.kept, recorded, cwd),
-        *_list_ablation_claims(options.ablations, recorded),
-        Claim("--engine", options.solver.engine, recorded.engine),
-        Claim("--unsafe-no-sandbox", options.solver.unsafe_no_sandbox or None, recorded.unsafe_no_sandbox),
-    ]
-
-
-def _list_selection_claims(selection: SelectionOptions, recorded: Settings, cwd: Path) -> list[Claim]:
+    selection = options.selection
     curriculum = _normalise_path(selection.curriculum, recorded.curriculum, cwd)
-    return [
-        Claim("--start-category", selection.start_category, recorded.start_category),
-        Claim("--only", selection.only or None, recorded.only),
-        Claim("--seed", selection.seed, recorded.seed),
-        Claim("--upstream-rules", selection.upstream_rules or None, recorded.upstream_rules),
-        Claim("--curriculum", curriculum, recorded.curriculum),
-    ]
+    yield Claim("--start-category", selection.start_category, recorded.start_category)
+    yield Claim("--only", selection.only or None, recorded.only)
+    yield Claim("--seed", selection.seed, recorded.seed)
+    yield Claim("--upstream-rules", selection.upstream_rules or None, recorded.upstream_rules)
+    yield Claim("--curriculum", curriculum, recorded.curriculum)
 
-
-def _list_kept_claims(kept: KeptOptions, recorded: Settings, cwd: Path) -> list[Claim]:
+    kept = options.kept
     workspace = _normalise_path(kept.workspace, recorded.workspace, cwd)
-    return [
-        Claim("--keep-agent", kept.keep_agent or None, recorded.keep_agent),
-        Claim("--keep-pddl", kept.keep_pddl or None, recorded.keep_pddl),
-        Claim("--workspace", workspace, recorded.workspace),
-    ]
+    yield Claim("--keep-agent", kept.keep_agent or None, recorded.keep_agent)
+    yield Claim("--keep-pddl", kept.keep_pddl or None, recorded.keep_pddl)
+    yield Claim("--workspace", workspace, recorded.workspace)
 
-
-def _list_ablation_claims(ablations: AblationOptions, recorded: Settings) -> list[Claim]:
+    ablations = options.ablations
     compile_flag = "--no-compile" if ablations.compile is False else "--compile"
-    return [
-        Claim(compile_flag, ablations.compile, recorded.compile),
-        Claim("--no-reuse", ablations.no_reuse or None, not recorded.reuse),
-        Claim("--no-regression-check", ablations.no_regression_check or None, not recorded.regression_check),
-        Claim("--no-curriculum", ablations.no_curriculum or None, not recorded.carry_over),
-        Claim("--bare-prompt", ablations.bare_prompt or None, recorded.bare_prompt),
-        Claim("--rename-words", ablations.rename_words, recorded.rename_words),
-    ]
+    yield Claim(compile_flag, ablations.compile, recorded.compile)
+    yield Claim("--no-reuse", ablations.no_reuse or None, not recorded.reuse)
+    yield Claim("--no-regression-check", ablations.no_regression_check or None, not recorded.regression_check)
+    yield Claim("--no-curriculum", ablations.no_curriculum or None, not recorded.carry_over)
+    yield Claim("--bare-prompt", ablations.bare_prompt or None, recorded.bare_prompt)
+    yield Claim("--rename-words", ablations.rename_words, recorded.rename_words)
+
+    solver = options.solver
+    yield Claim("--engine", solver.engine, recorded.engine)
+    yield Claim("--unsafe-no-sandbox", solver.unsafe_no_sandbox or None, recorded.unsafe_no_sandbox)
 
 
 # Models --------------------------------------------------------------------------------------------------------------
@@ -225,11 +205,10 @@ class _RoleChoice(NamedTuple):
 
 def _list_role_choices(options: ModelOptions) -> tuple[_RoleChoice, ...]:
     """Return what the options choose for each role, in the order of :data:`ROLES`."""
-    return (
-        _RoleChoice("planner", options.planner_model, options.planner_effort),
-        _RoleChoice("planner_small", options.planner_small_model, options.planner_small_effort),
-        _RoleChoice("coder", options.coder_model, options.coder_effort),
-    )
+    planner = _RoleChoice("planner", options.planner_model, options.planner_effort)
+    planner_small = _RoleChoice("planner_small", options.planner_small_model, options.planner_small_effort)
+    coder = _RoleChoice("coder", options.coder_model, options.coder_effort)
+    return planner, planner_small, coder
 
 
 def resolve_models(
@@ -257,7 +236,9 @@ def resolve_models(
     choices = _list_role_choices(options)
     known = recorded or ModelSettings()
 
-    urls = {prefix: environ.get(name) or known.servers[prefix].url for prefix, name in VARIABLES.items()}
+    urls: dict[str, str | None] = {}
+    for prefix, variable in VARIABLES.items():
+        urls[prefix] = environ.get(variable) or known.servers[prefix].url
     openai_url = options.where.base_url or known.servers["openai"].url
     urls["openai"] = openai_url or urls["openai"] or None
 

@@ -48,7 +48,11 @@ def reduce_order(before: Order) -> dict[Hop, tuple[Hop, ...]]:
 
 
 def classify_shape(before: Order) -> Shape:
-    """Return the shape of an order; the last key of the order must be the goal."""
+    """Return the shape of a partial order of hops.
+
+    Args:
+        before: hop -> hops that must come before it; the last hop is the goal.
+    """
     direct = reduce_order(before)
     joins = [hop for hop, earlier in direct.items() if len(earlier) > 1]
     if not joins:

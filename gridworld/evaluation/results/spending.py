@@ -47,6 +47,7 @@ class Spending:
         without_cost = [usage for usage in reported if not is_amount(usage.get("cost_usd"))]
         names = ("requests", *_TOKENS, "estimated", "cost_unknown")
         counts = {name: round(_sum(reported, name)) for name in names}
+        # In an episode that reports no cost, the cost of every request is unknown.
         counts["cost_unknown"] += round(_sum(without_cost, "requests"))
         is_unknown = len(without_cost) == len(reported)
         return cls(**counts, cost_usd=None if is_unknown else _sum(reported, "cost_usd"))

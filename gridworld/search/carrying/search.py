@@ -179,7 +179,7 @@ class _Round:
         return self._stages[name]
 
     def _enqueue(self, stage: Stage, batch: Batch) -> None:
-        """Add the states of a batch that may be on a way within the bound to the waiting states of the stage."""
+        """Append the states of a batch that may still reach the goal within the bound to the stage's waiting states."""
         lengths = np.minimum(batch.steps + stage.left(batch), UNREACHABLE)
         batch = batch.select(lengths <= self._bound)
         self._update_next_bound(lengths)
@@ -216,11 +216,12 @@ class _Round:
         key_index = self._layout.key_index
         names = [name for name in self._layout.spec.goal.target_ids if name in key_index]
         # Only the collected keys differ between the states of a stage.
-        all_keys = stage.state._replace(collected=frozenset(names))
-        is_achieved = np.full(len(batch.poses), achieved(self._layout, all_keys))
+        with_all_keys = stage.state._replace(collected=frozenset(names))
+        is_achieved = np.full(len(batch.poses), achieved(self._layout, with_all_keys))
         for name in names:
             key = key_index[name]
             if key in stage.floor:
+                # A key that has never been taken has the number after the last cell.
                 is_achieved &= batch.cells[:, key] != self._ground.size
         return is_achieved
 

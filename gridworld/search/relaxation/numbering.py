@@ -189,10 +189,12 @@ class Numbering:
         return digits
 
     def _status(self, name: str, state: State) -> int:
-        """Return the digit of a key; whether the key has further use is not checked."""
+        """Return the digit that encodes where a key is: in hand, gone, at home, or loose in a part of the maze."""
         if state.carrying == name:
             return HAND
         cell = state.key_cells[self.layout.key_index[name]]
         if cell is None:
             return GONE
-        return LOOSE + self.parts[cell] if name in state.collected else HOME
+        if name in state.collected:
+            return LOOSE + self.parts[cell]
+        return HOME

@@ -1,1 +1,1 @@
-"""What an exploration remembers: its state, the rules that keep it, and its text for a prompt."""
+"""Memory of an exploration: the state with its file, the rules that update the state, and its text for a prompt."""

@@ -1,8 +1,8 @@
 """Memory of an exploration: rooms, frontiers, dead ends and the last actions.
 
-A model sees nothing of earlier calls; :meth:`ExplorationMemory.to_prompt_text` gives it what it should know of them.
-Names of rooms and things come from models and are untrusted: they are cut and sanitised on the way in, and bounded
-again on the way out.
+A model sees nothing of earlier calls, except for the text of :meth:`ExplorationMemory.to_prompt_text`. Names of rooms
+and things come from models and are untrusted. They are cut and sanitised when they are recorded, and cut again when
+they are written into a prompt.
 """
 
 from __future__ import annotations
@@ -36,38 +36,45 @@ MAX_OBJECTS: Final = 20
 MAX_DEAD_ENDS: Final = 50
 MAX_UNSEEN: Final = 50
 MAX_FINDINGS: Final = 30
-"""The oldest entries beyond these counts are forgotten, except the start."""
+"""If there are more entries than one of these limits, the oldest entries are forgotten, except the start room."""
 _SAME_DEAD_END_M = 1.0
 _SAME_DEAD_END_DEG = 45
+"""Dead ends that differ by no more than this distance and angle are the same."""
 _DOORWAY_WIDTH_M: Final = 1.2
+"""A frontier up to this width counts as a doorway."""
 _MAX_NUMBER: Final = 10**9
-"""Largest number of a parameter that is shown; of a larger one or NaN only the type is shown."""
+"""Numbers of parameters below this value are shown. Of a larger number or NaN, only the type is shown."""
 
 
 class ExplorationMemory:
-    """Maintains an :class:`ExplorationState`; not thread-safe."""
+    """Keeper of an :class:`ExplorationState`; not thread-safe."""
 
     def __init__(self) -> None:
         self.state = ExplorationState()
         self._position = Pose()
-        self._listed: set[int] = set()
+        self._counted_frontiers: set[int] = set()
 
     def update_after_action(self, decision: NavigationDecision, result: ActionResult, position: Pose) -> None:
-        """Record a decision with its result and the robot's position; call once per decision."""
+        """Record a decision with its result and the robot's position; must be called once per decision."""
         self._position = position
         name = harmless(decision.tool_name, LABEL_LENGTH)
         action = PastAction(name, filter_parameters(decision), _summarise_result(result), round_place(position))
         self.state.recent_actions = [*self.state.recent_actions, action][-RECENT_ACTIONS:]
 
     def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
-        """Record a finding: a room becomes the current one, added unless its name is known; other things lie in it."""
+        """Record a discovery.
+
+        A room becomes the current room, and is added to the rooms unless its name is known. Any other thing is added to
+        the objects of the current room.
+        """
         state = self.state
         name = harmless(label, LABEL_LENGTH)
         self._position = position
         self._record_finding(significance, name, harmless(notes or "", NOTES_LENGTH), position)
         state.total_discoveries += 1
         if significance == "room":
-            if not any(room.name == name for room in state.rooms):
+            is_known = any(room.name == name for room in state.rooms)
+            if not is_known:
                 room = KnownRoom(name=name, entered_from=state.current_room, position=round_place(position))
                 start, *others = [*state.rooms, room]
                 state.rooms = [start, *others[1 - MAX_ROOMS :]]
@@ -82,60 +89,71 @@ class ExplorationMemory:
                 return
 
     def record_view(self, focus: str, description: str, position: Pose) -> None:
-        """Record a model's description of a picture taken at ``position``; the model looked for ``focus``."""
+        """Record a model's description of a picture that was taken at ``position`` to look for ``focus``."""
         self._record_finding(VIEW, harmless(focus, LABEL_LENGTH), harmless(description, DESCRIPTION_LENGTH), position)
 
     def _record_finding(self, kind: str, name: str, text: str, position: Pose) -> None:
-        """Record a finding; it replaces an earlier one of the same thing, or a view from the same position."""
+        """Record a finding in place of an earlier finding about the same thing or an earlier view from this position.
+
+        An empty text is not recorded.
+        """
         if not text:
             return
         finding = Finding(harmless(kind, LABEL_LENGTH), name, text, round_place(position))
-        kept = [known for known in self.state.findings if not _is_same(known, finding)]
+        kept = [known for known in self.state.findings if not _is_replaced(known, finding)]
         self.state.findings = [*kept, finding][-MAX_FINDINGS:]
 
     def update_frontiers(self, frontier_list: Sequence[Frontier], position: Pose | None = None) -> None:
-        """Record the frontiers that can be reached now; ``position`` defaults to the robot's last known one."""
+        """Record the frontiers that can be reached now, and update the explored share of every room.
+
+        ``position`` defaults to the robot's last known position.
+        """
         state = self.state
         self._position = position or self._position
         state.frontiers = [_describe_frontier(frontier, self._position) for frontier in frontier_list]
         state.frontiers_known = True
 
-        left = dict.fromkeys(range(len(state.rooms)), 0)
+        frontiers_left = dict.fromkeys(range(len(state.rooms)), 0)  # by the index of the nearest room
         for frontier in frontier_list:
             nearest = self._nearest_room(frontier.x, frontier.y)
-            left[nearest] += 1
-            if frontier.id not in self._listed:
-                self._listed.add(frontier.id)
+            frontiers_left[nearest] += 1
+            if frontier.id not in self._counted_frontiers:
+                self._counted_frontiers.add(frontier.id)
                 state.rooms[nearest].frontiers_found += 1
 
         for index, room in enumerate(state.rooms):
-            room.frontiers_found = max(room.frontiers_found, left[index])
-            share = 1 - left[index] / room.frontiers_found if room.frontiers_found else 1
+            left = frontiers_left[index]
+            room.frontiers_found = max(room.frontiers_found, left)
+            share = 1 - left / room.frontiers_found if room.frontiers_found else 1
             room.explored_pct = round(100 * share)
 
     def _nearest_room(self, x: float, y: float) -> int:
+        """Return the index of the room that was entered nearest to a place."""
         distances = [dist(room.position, (x, y)) for room in self.state.rooms]
         return distances.index(min(distances))
 
     def record_dead_end(self, direction: Direction | float, position: Pose, reason: str = "blocked") -> None:
-        """Record a dead end: a direction relative to the robot, or degrees counter-clockwise from ahead."""
+        """Record that the way in a direction from ``position`` is a dead end, unless the dead end is known.
+
+        ``direction`` is a :class:`Direction` of the robot, or degrees counter-clockwise from ahead.
+        """
         relative = BEARINGS[direction] if isinstance(direction, Direction) else direction
         heading = round(degrees(position.heading) + relative) % 360
         for known in self.state.dead_ends:
-            turned = abs((known.direction_deg - heading + 180) % 360 - 180)
+            difference = abs((known.direction_deg - heading + 180) % 360 - 180)
             is_near = position.distance_to(*known.position) <= _SAME_DEAD_END_M
-            if is_near and turned <= _SAME_DEAD_END_DEG:
+            if is_near and difference <= _SAME_DEAD_END_DEG:
                 return
         dead_end = DeadEnd(heading, harmless(reason, LABEL_LENGTH), round_place(position))
         self.state.dead_ends = [*self.state.dead_ends, dead_end][-MAX_DEAD_ENDS:]
 
     def record_unseen(self, place: Sequence[float]) -> None:
-        """Record an obstacle at [x, y] that the lidar does not see."""
+        """Record an obstacle at [x, y] in the map frame that the lidar does not see."""
         rounded = [round(float(coordinate), 2) for coordinate in place]
         self.state.unseen = [*self.state.unseen, rounded][-MAX_UNSEEN:]
 
     def to_prompt_text(self) -> str:
-        """Return the state in about 200 tokens, however long the exploration has lasted."""
+        """Return the state as text of about 200 tokens, regardless of how long the exploration has lasted."""
         return prompt_text(self.state, self._position)
 
     def save_to_disk(self, path: str | Path) -> None:
@@ -147,25 +165,30 @@ class ExplorationMemory:
         write_state(Path(path), self.state)
 
     def load_from_disk(self, path: str | Path) -> None:
-        """Load a saved state; the current state is kept if that fails.
+        """Replace the state by a saved state; if the file cannot be loaded, the state does not change.
 
         Raises:
             SetupError: the file is missing or invalid.
         """
         self.state = read_state(Path(path))
-        self._listed.clear()
+        self._counted_frontiers.clear()
 
 
 def filter_parameters(decision: NavigationDecision) -> dict[str, Any]:
-    """Return the parameters that the tool has, in its order; texts cut, other values by the name of their type."""
+    """Return the parameters of an unchecked call that the tool knows, in the order of the tool's definition.
+
+    Texts are cut. A value that is neither a text nor a number is replaced by the name of its type.
+    """
     model = PARAMETERS.get(decision.tool_name)  # type: ignore[call-overload]
-    given: object = decision.parameters
-    if not model or not isinstance(given, Mapping):
+    parameters: object = decision.parameters
+    if not model or not isinstance(parameters, Mapping):
         return {}
-    return {name: _simplify_value(given[name]) for name in model.model_fields if given.get(name) is not None}
+    names = [name for name in model.model_fields if parameters.get(name) is not None]
+    return {name: _simplify_value(parameters[name]) for name in names}
 
 
 def _simplify_value(value: object) -> object:
+    """Return a truth value or number unchanged and a text cut; of any other value return the name of its type."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float) and abs(value) < _MAX_NUMBER:
@@ -176,34 +199,41 @@ def _simplify_value(value: object) -> object:
 
 def _summarise_result(result: ActionResult) -> PastResult:
     clear = result.data.get("clear")
-    free = result.data.get("obstacle_distance_m")
+    obstacle_m = result.data.get("obstacle_distance_m")
     free_m = None
-    if isinstance(free, float) and clear is False:
-        free_m = round(free, 1)
+    if isinstance(obstacle_m, float) and clear is False:
+        free_m = round(obstacle_m, 1)
+    distance_m = round(float(result.actual_distance_m), 2)
+    turned_deg = round(float(result.turned_deg))
+    reason = harmless(result.stopped_reason, LABEL_LENGTH)
     return PastResult(
         success=bool(result.success),
-        actual_distance_m=round(float(result.actual_distance_m), 2),
-        turned_deg=round(float(result.turned_deg)),
-        stopped_reason=harmless(result.stopped_reason, LABEL_LENGTH),
+        actual_distance_m=distance_m,
+        turned_deg=turned_deg,
+        stopped_reason=reason,
         clear=clear if isinstance(clear, bool) else None,
         free_m=free_m,
     )
 
 
-def _is_same(known: Finding, new: Finding) -> bool:
-    """Return whether two findings are of the same thing, or views from the same position."""
-    is_named_so = (known.kind, known.name) == (new.kind, new.name)
-    return is_named_so and (new.kind != VIEW or known.position == new.position)
+def _is_replaced(known: Finding, new: Finding) -> bool:
+    """Return whether ``new`` is about the same thing as ``known`` or, for views, was seen from the same position."""
+    has_same_name = (known.kind, known.name) == (new.kind, new.name)
+    is_view_from_elsewhere = new.kind == VIEW and known.position != new.position
+    return has_same_name and not is_view_from_elsewhere
 
 
 def _describe_frontier(frontier: Frontier, position: Pose) -> KnownFrontier:
+    """Return a frontier as it appears from a position, in the form in which it is remembered."""
     bearing = degrees(wrap_angle(position.bearing_to(frontier.x, frontier.y)))
     distance = float(position.distance_to(frontier.x, frontier.y))
+    kind = "doorway" if frontier.width_m <= _DOORWAY_WIDTH_M else "open"
+    width = round(float(frontier.width_m), 1)
     return KnownFrontier(
         id=int(frontier.id),
         direction_deg=round(bearing),
         distance_m=round(distance, 1),
-        type="doorway" if frontier.width_m <= _DOORWAY_WIDTH_M else "open",
-        width_m=round(float(frontier.width_m), 1),
-        position=[round(float(frontier.x), 2), round(float(frontier.y), 2)],
+        type=kind,
+        width_m=width,
+        position=round_place(Pose(frontier.x, frontier.y)),
     )

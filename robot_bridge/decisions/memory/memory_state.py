@@ -1,4 +1,7 @@
-"""The state that an exploration remembers, and its YAML file: written atomically, untrusted until checked."""
+"""The state that an exploration remembers, and the YAML file of the state.
+
+The file is written atomically. When the file is read, its content is untrusted and is checked.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from spca.common.files import read_bytes, replace_file
 
 START: Final = "start"
 _MAX_BYTES: Final = 1 << 20
-"""Largest file in bytes; real ones have a few thousand."""
+"""Largest accepted file, in bytes; a real file has a few thousand bytes."""
 
 _Text = Annotated[str, Field(max_length=200), AfterValidator(lambda text: harmless(text, 60))]
 _Words = Annotated[str, Field(max_length=2000), AfterValidator(lambda text: harmless(text, 600))]
@@ -29,16 +32,17 @@ _Degrees = Annotated[int, Field(ge=-360, le=360)]
 
 
 class _Entry:
-    """What is read from a file has these fields only, and finite numbers."""
+    """Base of the entries in the file, which may have no unknown fields, no infinite numbers and no NaN."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 @dataclass(kw_only=True)
 class KnownRoom(_Entry):
-    """A room, entered at ``position``.
+    """Room that was entered at ``position``.
 
-    ``explored_pct`` is the share that is gone of the ``frontiers_found``, which were ever nearest to it.
+    ``frontiers_found`` counts the frontiers that were ever found nearer to this room than to any other room.
+    ``explored_pct`` is the percentage of these frontiers that do not exist any more.
     """
 
     name: _Text
@@ -51,7 +55,7 @@ class KnownRoom(_Entry):
 
 @dataclass
 class DeadEnd(_Entry):
-    """A way that ends; ``direction_deg`` counter-clockwise from east."""
+    """Direction in which the robot cannot go on from a place; ``direction_deg`` is counter-clockwise from east."""
 
     direction_deg: _Degrees
     reason: _Text
@@ -60,7 +64,7 @@ class DeadEnd(_Entry):
 
 @dataclass
 class KnownFrontier(_Entry):
-    """A frontier as it was at the last update; ``direction_deg`` counter-clockwise from ahead."""
+    """Frontier at the time of the last update; ``direction_deg`` is counter-clockwise from the robot's heading."""
 
     id: _Count
     direction_deg: _Degrees
@@ -72,10 +76,10 @@ class KnownFrontier(_Entry):
 
 @dataclass
 class Finding(_Entry):
-    """A note on a place.
+    """Text about a place: the description of a picture, or the notes of a discovery.
 
-    ``kind`` is ``view`` for a description of a picture, else the significance of a discovery; ``name`` is what was
-    looked for, or the label.
+    For a description, ``kind`` is ``view`` and ``name`` is what was looked for. For a discovery, ``kind`` is its
+    significance and ``name`` its label.
     """
 
     kind: _Text
@@ -86,7 +90,7 @@ class Finding(_Entry):
 
 @dataclass
 class PastResult(_Entry):
-    """What became of an action; ``clear`` and ``free_m`` are answers of ``check_path_clear``."""
+    """Result of an action; ``clear`` and ``free_m`` are the answers of ``check_path_clear``, else None."""
 
     success: bool
     actual_distance_m: _Metres
@@ -98,7 +102,7 @@ class PastResult(_Entry):
 
 @dataclass
 class PastAction(_Entry):
-    """An action, and where the robot was when it ended."""
+    """Action with its result; ``position`` is where the robot was when the action ended."""
 
     action: _Text
     params: Annotated[dict[_Text, bool | int | float | _Text], Field(max_length=8)]
@@ -112,13 +116,13 @@ def _start_rooms() -> list[KnownRoom]:
 
 @dataclass
 class ExplorationState(_Entry):
-    """Everything remembered, in types that YAML supports.
+    """Complete memory of an exploration, in types that YAML supports.
 
-    - ``frontiers_known`` is False before the first update of ``frontiers``
-    - ``unseen``: places of obstacles that the robot ran into and its lidar does not see
+    - ``frontiers_known``: False before the first update of ``frontiers``
+    - ``unseen``: places of obstacles that the robot ran into and that its lidar does not see
     - ``findings``: oldest first
-    - ``recent_actions``: the last five, oldest first
-    - ``exploration_duration_s``: total of all explorations, as reported by the explorer
+    - ``recent_actions``: the last five actions, oldest first
+    - ``exploration_duration_s``: total duration of all explorations with this memory, as reported by the explorer
     """
 
     rooms: Annotated[list[KnownRoom], Field(min_length=1, max_length=1000)] = field(default_factory=_start_rooms)
@@ -134,12 +138,12 @@ class ExplorationState(_Entry):
 
 
 def round_place(position: Pose) -> list[float]:
-    """Return the position of a pose in the form in which it is remembered."""
+    """Return [x, y] of a pose, rounded to centimetres."""
     return [round(float(position.x), 2), round(float(position.y), 2)]
 
 
 def write_state(path: Path, state: ExplorationState) -> None:
-    """Replace the file (atomic write): a reader or a crash sees the old text or the new one.
+    """Replace the file atomically, so that a reader or a crash sees either the old text or the new text.
 
     Raises:
         SetupError: the file cannot be written.
@@ -158,10 +162,10 @@ def _drop_nones(items: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_state(path: Path) -> ExplorationState:
-    """Return the state that was written.
+    """Return the state from a file.
 
     Raises:
-        SetupError: one line that names the file and the fault.
+        SetupError: the file cannot be read or is invalid; the message is one line that names the file and the fault.
     """
     try:
         data = read_bytes(path, _MAX_BYTES)

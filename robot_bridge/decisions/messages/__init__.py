@@ -1,1 +1,1 @@
-"""What a model is shown: a snapshot of the sensors with an annotated picture, and the message made of it."""
+"""Messages for a model: a snapshot of the sensors with an annotated picture, and the text made from the snapshot."""

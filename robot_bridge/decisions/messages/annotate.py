@@ -1,6 +1,6 @@
-"""Annotate the camera image for a model: write depths on it, and a compass with the heading (pure).
+"""Annotate the camera image for a model: write depths into the image, and draw a compass with the heading (pure).
 
-A model reads distances off the picture better than it guesses them; "--" means that the camera measured none.
+A model reads distances better than it guesses them. "--" means that the camera measured no depth.
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ WIDTH: Final = 640
 HEIGHT: Final = 480
 QUALITY: Final = 80
 POINTS: Final = ((320, 240), (160, 240), (480, 240), (320, 400), (160, 120), (480, 120), (320, 100))
-"""Where depth is sampled: pixels (column, row) of an image of 640x480."""
+"""Pixels (column, row) of an image of 640x480 at which depth is sampled."""
 _REACH: Final = 2
-"""Pixels on each side of a sample: a window of 5x5."""
+"""Pixels on each side of a sample, which make a window of 5x5 pixels."""
 _COMPASS: Final = (590, 50)
+"""Middle of the compass: column and row."""
 _ARROW: Final = 32
+"""Half the length of the compass needle, in pixels."""
 _WHITE: Final = (255, 255, 255)
 _BLACK: Final = (0, 0, 0)
 CARDINALS: Final = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
-"""Every 45 degrees counter-clockwise from 0."""
+"""Compass points at 0, 45, 90, ... degrees counter-clockwise from east."""
 
 
 @dataclass(frozen=True, slots=True)
 class DepthPoint:
-    """A depth at a pixel of the 640x480 image; ``metres`` is None where nothing was measured."""
+    """Depth at a pixel of the 640x480 image; ``metres`` is None if no depth was measured there."""
 
     column: int
     row: int
@@ -48,11 +50,18 @@ def cardinal(heading_deg: float) -> str:
 
 
 def sample_depth(depth: NDArray[np.float32] | None) -> tuple[DepthPoint, ...]:
-    """Return the seven samples: medians of valid depths in 5x5 pixel windows of ``depth`` (height, width), metres."""
-    return tuple(DepthPoint(column, row, _median_depth(depth, column, row)) for column, row in POINTS)
+    """Return the depths at ``POINTS``, each the median of the valid depths in a window of 5x5 pixels.
+
+    ``depth`` is (height, width) of any size, in metres.
+    """
+    points = []
+    for column, row in POINTS:
+        points.append(DepthPoint(column, row, _median_depth(depth, column, row)))
+    return tuple(points)
 
 
 def _median_depth(depth: NDArray[np.float32] | None, column: int, row: int) -> float | None:
+    """Return the median of the valid depths around a pixel of the 640x480 image, or None if there are none."""
     if depth is None or depth.ndim != 2 or not depth.size:
         return None
     height, width = depth.shape
@@ -66,7 +75,7 @@ def _median_depth(depth: NDArray[np.float32] | None, column: int, row: int) -> f
 
 
 def is_image(image: NDArray[np.uint8] | None) -> bool:
-    """Return whether there is a picture: uint8 (height, width, 3), not empty."""
+    """Return whether ``image`` is a picture: uint8 (height, width, 3) and not empty."""
     if image is None or image.dtype != np.uint8:
         return False
     return image.ndim == 3 and image.shape[2] == 3 and image.size > 0
@@ -75,13 +84,13 @@ def is_image(image: NDArray[np.uint8] | None) -> bool:
 def draw_annotations(
     image: NDArray[np.uint8], depth_points: Sequence[DepthPoint], heading_deg: float, heading_cardinal: str = ""
 ) -> NDArray[np.uint8]:
-    """Return a 640x480 copy of an RGB image of any size, with the depths and, top right, the heading: north is up."""
+    """Return a 640x480 copy of an RGB image of any size with depths and, at the top right, a compass; north is up."""
     drawn = np.ascontiguousarray(image)
     if drawn.shape[:2] != (HEIGHT, WIDTH):
         interpolation = cv2.INTER_AREA if drawn.shape[0] > HEIGHT else cv2.INTER_LINEAR
         resized = cv2.resize(drawn, (WIDTH, HEIGHT), interpolation=interpolation)
         drawn = np.asarray(resized, np.uint8)
-    elif drawn is image:
+    elif drawn is image:  # ascontiguousarray returns a contiguous array itself
         drawn = image.copy()
 
     for point in depth_points:

@@ -1,7 +1,7 @@
-"""The message that a model gets with every request: one snapshot and the memory, in 400 to 600 tokens (pure).
+"""Write the message that a model gets with every request: a snapshot and the memory, in 400 to 600 tokens (pure).
 
-It has one topic per line, always in this order; ``robot_bridge.decisions.messages.message_parser`` reads it. Untrusted
-text is quoted and has no line breaks.
+The message has one topic per line, always in the same order, because
+``robot_bridge.decisions.messages.message_parser`` parses the message. Untrusted text is quoted and has no line breaks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from robot_bridge.text import harmless
 
 
 class LeftOut(StrEnum):
-    """Why a picture does not go with a message, in the words in which the model reads it."""
+    """Reasons to send a message without a picture, in the words that the model reads."""
 
     UNCHANGED = "the scene has not changed"
     LOOKS_THE_SAME = "the robot has moved, but it looks the same"
@@ -30,8 +30,11 @@ IMAGE: Final = "IMAGE: attached"
 IMAGE_LEFT_OUT: Final = "IMAGE: left out"
 NO_IMAGE: Final = "IMAGE: none, there is no camera"
 _QUOTED: Final = 400
+"""Greatest length of a quoted text."""
 _SHORT: Final = 100
+"""Greatest length of a name."""
 _MAX_DATA: Final = 6
+"""Greatest number of shown entries of a result's data."""
 
 
 def user_message(
@@ -41,19 +44,27 @@ def user_message(
     image: str = NO_IMAGE,
     last: NavigationDecision | None = None,
 ) -> str:
-    """Return the message. ``notes`` say what was wrong with the model's last answer, ``last`` is that call.
+    """Return the message.
 
-    ``image`` is one of the three lines above; the reason for leaving the image out may follow it.
+    Args:
+        snapshot: sensor data.
+        memory_text: text of the exploration memory.
+        notes: what was wrong with the model's last answer.
+        image: the line ``IMAGE``, ``IMAGE_LEFT_OUT`` or ``NO_IMAGE``; a reason may follow ``IMAGE_LEFT_OUT``.
+        last: the model's last call.
     """
-    affordances = [f"{name} {score:.2f}" for name, score in snapshot.affordance_scores.items()]
+    state = _format_state(snapshot.robot_state)
+    scores = [f"{name} {score:.2f}" for name, score in snapshot.affordance_scores.items()]
+    affordances = ", ".join(scores)
     last_call = call_text(last.tool_name, filter_parameters(last)) if last else NONE
+    result = _format_result(snapshot.previous_action_result)
     lines = [
-        f"STATE: {_format_state(snapshot.robot_state)}",
+        f"STATE: {state}",
         "LIDAR:",
         snapshot.lidar_summary,
-        f"AFFORDANCES: {', '.join(affordances)}",
+        f"AFFORDANCES: {affordances}",
         f"LAST CALL: {last_call}",
-        f"PREVIOUS ACTION: {_format_result(snapshot.previous_action_result)}",
+        f"PREVIOUS ACTION: {result}",
     ]
     lines += [f"NOTE: {harmless(note, _QUOTED)}" for note in notes]
     lines.append(memory_text)

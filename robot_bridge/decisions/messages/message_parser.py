@@ -1,4 +1,4 @@
-"""Parse a message of ``robot_bridge.decisions.messages.message`` strictly, so that nothing is misread (pure)."""
+"""Parse a message of ``robot_bridge.decisions.messages.message`` strictly, so that no line is misread (pure)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from robot_bridge.decisions.messages.sensor_snapshot import SECTORS
 
 
 class UnreadableError(ValueError):
-    """The message is invalid."""
+    """A line of the message is missing or malformed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenFrontier:
-    """A frontier as listed; ``direction_deg`` counter-clockwise from ahead."""
+    """Frontier in a message; ``direction_deg`` is counter-clockwise from ahead."""
 
     id: int
     direction_deg: float
@@ -28,7 +28,7 @@ class SeenFrontier:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Where a room was entered, in the map frame."""
+    """Room with the place in the map frame where it was entered."""
 
     name: str
     x: float
@@ -37,7 +37,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One of the last actions: ``outcome`` is success, failed, clear or not clear."""
+    """Recent action; ``outcome`` is "success", "failed", "clear" or "not clear"."""
 
     tool: str
     arguments: tuple[str, ...]
@@ -47,11 +47,22 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The content of a message.
+    """Content of a message.
 
-    ``sectors`` are distances every 30 degrees counter-clockwise, None if unknown; ``frontiers`` is None until they are
-    known; ``has_picture``: a picture came with the message; ``has_looked``: one was described;
-    ``recent`` is newest first; ``last_call`` is the last tool called, with its arguments; it may still be under way.
+    Attributes:
+        pose: the robot's pose in the map frame; unlike elsewhere, the heading is in degrees.
+        driven_m: distance driven so far.
+        time_s: duration of the exploration so far.
+        sectors: metres every 30 degrees counter-clockwise from ahead, None if unknown.
+        doorways: doorways in view.
+        affordances: how feasible each direction is, 0.1 to 1.
+        rooms: the nearest rooms.
+        room_count: number of all rooms.
+        frontiers: the best frontiers, or None until frontiers are known.
+        has_picture: whether a picture came with the message.
+        has_looked: whether the memory shows the description of a picture.
+        recent: recent actions, newest first.
+        last_call: the last called tool and its arguments, empty before the first call; may still be under way.
     """
 
     pose: Pose
@@ -69,6 +80,7 @@ class Seen:
     last_call: tuple[str, ...]
 
 
+# Regular expressions of parts of the message.
 _N: Final = r"([+-]?\d+(?:\.\d+)?)"
 _SECTOR: Final = r"(\d{3})° ([a-z-]+): (?:(\d+\.\d)m (?:CLEAR|NEAR|OBSTACLE|WALL)|-- UNKNOWN)"
 _DOORWAY: Final = rf"{_N}° {_N}m wide at {_N}m"
@@ -103,38 +115,50 @@ _MESSAGE: Final = re.compile(
 
 
 def read_message(text: str) -> Seen:
-    """Return everything the message says about where the robot is and what it may do.
+    """Return the parsed content of a message.
 
     Raises:
         UnreadableError: a line is missing or malformed.
     """
-    found = _MESSAGE.match(text)
-    if found is None:
+    match = _MESSAGE.match(text)
+    if match is None:
         raise UnreadableError("a line is missing or malformed")
-    state = found.groups()[:6]
+    state = match.groups()[:6]
     x, y, heading, _, driven, time = map(float, state)
-    rooms, more_rooms = _read_items(_ROOM, found["rooms"])
-    doorways, _ = _read_items(_DOORWAY, found["doorways"])
-    findings, _ = _read_items(_FINDING, found["findings"])
-    sectors = enumerate(found["sectors"].splitlines())
+
+    sector_lines = enumerate(match["sectors"].splitlines())
+    sectors = [_read_sector(index, line) for index, line in sector_lines]
+    doorway_items, _ = _read_items(_DOORWAY, match["doorways"])
+    doorways = [Gap(*map(float, item)) for item in doorway_items]
+    affordances = _read_affordances(match["affordances"].split(", "))
+    room_items, more_rooms = _read_items(_ROOM, match["rooms"])
+    rooms = [Room(name, float(x), float(y)) for name, x, y in room_items]
+    finding_items, _ = _read_items(_FINDING, match["findings"])
+    has_looked = any(kind == VIEW for kind, *_ in finding_items)
+    recent = [_read_action(line) for line in match["recent"].splitlines()]
     return Seen(
         pose=Pose(x, y, heading),
         driven_m=driven,
         time_s=time,
-        sectors=tuple(_read_sector(index, line) for index, line in sectors),
-        doorways=tuple(Gap(*map(float, doorway)) for doorway in doorways),
-        affordances=_read_affordances(found["affordances"].split(", ")),
-        rooms=tuple(Room(name, float(east), float(north)) for name, east, north in rooms),
+        sectors=tuple(sectors),
+        doorways=tuple(doorways),
+        affordances=affordances,
+        rooms=tuple(rooms),
         room_count=len(rooms) + more_rooms,
-        frontiers=_read_frontiers(found["frontiers"]),
-        has_picture=found["image"] == IMAGE,
-        has_looked=any(kind == VIEW for kind, *_ in findings),
-        recent=tuple(_read_action(line) for line in found["recent"].splitlines()),
-        last_call=_read_call(found["last"]),
+        frontiers=_read_frontiers(match["frontiers"]),
+        has_picture=match["image"] == IMAGE,
+        has_looked=has_looked,
+        recent=tuple(recent),
+        last_call=_read_call(match["last"]),
     )
 
 
 def _match_groups(pattern: str, text: str) -> tuple[str, ...]:
+    """Return the groups of a pattern that must match the whole text; a group that takes no part is "".
+
+    Raises:
+        UnreadableError: the pattern does not match.
+    """
     match = re.fullmatch(pattern, text)
     if match is None:
         raise UnreadableError(f"cannot be read: {text[:80]!r}")
@@ -142,7 +166,10 @@ def _match_groups(pattern: str, text: str) -> tuple[str, ...]:
 
 
 def _read_items(pattern: str, text: str | None) -> tuple[list[tuple[str, ...]], int]:
-    """Return the items of a list separated by semicolons, and how many more it says there are."""
+    """Return the groups of each item in a list separated by semicolons, and the number of items left out of the list.
+
+    An item must match ``pattern``; the last item may be "and N more".
+    """
     if text is None or text == NONE:
         return [], 0
     *items, last = text.split("; ")
@@ -154,6 +181,7 @@ def _read_items(pattern: str, text: str | None) -> tuple[list[tuple[str, ...]], 
 
 
 def _read_sector(index: int, line: str) -> float | None:
+    """Return the distance of a sector, or None if unknown; the line must belong to the sector of this index."""
     angle, name, distance = _match_groups(_SECTOR, line)
     if (int(angle), name) != (index * 30, SECTORS[index]):
         raise UnreadableError(f"sector {index} is missing")
@@ -193,5 +221,6 @@ def _read_frontiers(text: str) -> tuple[SeenFrontier, ...] | None:
     items, _ = _read_items(_FRONTIER, text)
     frontiers = []
     for number, direction, distance, width in items:
-        frontiers.append(SeenFrontier(int(number), float(direction), float(distance), float(width)))
+        frontier = SeenFrontier(int(number), float(direction), float(distance), float(width))
+        frontiers.append(frontier)
     return tuple(frontiers)

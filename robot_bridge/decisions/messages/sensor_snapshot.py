@@ -1,7 +1,7 @@
 """Snapshot of all sensors for a model: an annotated picture, the LiDAR in words, and the robot's state.
 
-Everything but :class:`SensorSnapshotBuilder` is pure. The LiDAR summary is for reading only: its tenth percentile hides
-a thin pole, so the safety code looks at every beam instead.
+All functions are pure. The LiDAR summary is only for a model, because its tenth percentile hides a thin pole. The
+safety code looks at every beam instead.
 """
 
 from __future__ import annotations
@@ -34,29 +34,38 @@ SECTORS: Final = (
     "right-front",
     "front-right",
 )
-"""Every 30 degrees counter-clockwise, each 15 degrees to both sides."""
+"""Sectors counter-clockwise from ahead; their middles are 30 degrees apart."""
 LABELS: Final = ((0.5, "WALL"), (1.0, "OBSTACLE"), (2.0, "NEAR"))
-"""Distances below each limit, in metres, get its label; CLEAR beyond the last."""
+"""Limits in metres, growing, with the label of distances below the limit. Greater distances are CLEAR."""
 _PERCENTILE: Final = 10
 _BLOCKED_M = 0.5
+"""Up to this distance, a direction gets ``_MIN_SCORE``."""
 _FREE_M = 2.0
+"""From this distance on, a direction gets the score 1."""
 _MIN_SCORE = 0.1
 _SMALL: Final = (160, 120)
+"""Width and height at which pictures are compared as a whole."""
 _PATCHES: Final = (32, 24)
+"""Number of patches in a row and in a column of a picture."""
 _PATCH_CHANGE: Final = 0.03
-"""Share of a colour's range: above camera noise, below the change that a ball at 5 m makes in its patch."""
+"""Change of a patch, as a share of a colour's range, that counts as a change of the picture. The value is above camera
+noise and below the change that a ball at 5 m makes in its patch."""
 
 
 @dataclass(frozen=True)
 class SensorSnapshot:
-    """All sensor data at one moment.
+    """Sensor data at one moment.
 
-    ``annotated_image_b64`` is a JPEG of 640x480, "" where there is no camera. ``doorway_gaps`` hold ``direction_deg``
-    (counter-clockwise from ahead), ``width_m``, ``distance_m``. ``robot_state`` holds ``x``, ``y`` (metres, map frame),
-    ``heading_deg`` (0 to 360 counter-clockwise from east), ``heading_cardinal``, ``speed_mps`` (negative: backwards),
-    ``distance_traveled_m``, ``explore_time_s`` and ``battery_v`` (None if unknown). ``affordance_scores`` rate how
-    feasible each direction is, 0.1 to 1. ``previous_action_result`` has the fields of
-    :class:`robot_bridge.contracts.ActionResult`.
+    Attributes:
+        timestamp: time on the robot's clock.
+        annotated_image_b64: JPEG of 640x480 in base64, "" without a camera.
+        lidar_summary: see :func:`build_lidar_summary`.
+        doorway_gaps: doorways with ``direction_deg`` (counter-clockwise from ahead), ``width_m`` and ``distance_m``.
+        robot_state: ``x`` and ``y`` (metres, map frame), ``heading_deg`` (0 to 360, counter-clockwise from east),
+            ``heading_cardinal``, ``speed_mps`` (negative backwards), ``distance_traveled_m``, ``explore_time_s`` and
+            ``battery_v`` (None if unknown).
+        affordance_scores: how feasible each direction is, 0.1 to 1.
+        previous_action_result: the fields of :class:`robot_bridge.contracts.ActionResult`, or None.
     """
 
     timestamp: float
@@ -69,13 +78,16 @@ class SensorSnapshot:
 
 
 class SensorSnapshotBuilder:
-    """Builds snapshots of the state that the host keeps up to date (``vm``, the voice mapper of the seed)."""
+    """Builder of snapshots from ``vm``, the control loop's state (the voice mapper of the seed).
+
+    The owner of the builder replaces ``vm`` whenever the state changes.
+    """
 
     def __init__(self, vm: View) -> None:
         self.vm = vm
 
     def capture(self) -> SensorSnapshot:
-        """Return a snapshot of all sensors now; takes a few milliseconds, mostly for the picture."""
+        """Return a snapshot of the present state; takes a few milliseconds, mostly for the picture."""
         vm = self.vm
         state = _robot_state(vm)
         image = vm.latest_image
@@ -83,32 +95,39 @@ class SensorSnapshotBuilder:
         if image is not None and is_image(image):
             points = sample_depth(vm.latest_depth)
             picture = annotate_image(image, points, state["heading_deg"], state["heading_cardinal"])
+        summary = _scan_summary(vm.latest_scan, vm.detected_gaps)
+        gaps = [_round_gap(gap) for gap in vm.detected_gaps]
+        scores = compute_affordance_scores(vm.obstacle_distances)
         result = vm.previous_action_result
         return SensorSnapshot(
             timestamp=vm.now,
             annotated_image_b64=picture,
-            lidar_summary=_scan_summary(vm.latest_scan, vm.detected_gaps),
-            doorway_gaps=[_round_gap(gap) for gap in vm.detected_gaps],
+            lidar_summary=summary,
+            doorway_gaps=gaps,
             robot_state=state,
-            affordance_scores=compute_affordance_scores(vm.obstacle_distances),
+            affordance_scores=scores,
             previous_action_result=None if result is None else _round_result(result),
         )
 
 
 def _robot_state(vm: View) -> dict[str, Any]:
     pose = vm.current_position
+    # The second modulo turns 360.0, which rounding can yield, into 0.0.
     heading = round(degrees(wrap_angle(pose.heading)) % 360, 1) % 360
     twist = vm.latest_odom.twist if vm.latest_odom else None
+    speed = round(twist.linear, 2) if twist else 0.0
     battery = vm.observation.battery
+    volts = None if battery is None else round(battery, 1)
+    travelled = round(vm.distance_traveled_m, 2)
     return {
         "x": round(pose.x, 2),
         "y": round(pose.y, 2),
         "heading_deg": heading,
         "heading_cardinal": cardinal(heading),
-        "speed_mps": round(twist.linear, 2) if twist else 0.0,
-        "distance_traveled_m": round(vm.distance_traveled_m, 2),
+        "speed_mps": speed,
+        "distance_traveled_m": travelled,
         "explore_time_s": round(vm.explore_time_s, 1),
-        "battery_v": None if battery is None else round(battery, 1),
+        "battery_v": volts,
     }
 
 
@@ -144,15 +163,15 @@ def build_lidar_summary(
     range_min: float = 0.0,
     range_max: float = np.inf,
 ) -> str:
-    """Return twelve lines such as ``000° front: 2.9m CLEAR``, and one with the doorways if there are any.
+    """Return twelve lines such as ``000° front: 2.9m CLEAR``, and a line with the doorways if there are any.
 
-    The distance is the tenth percentile of the sector's valid ranges (beams,), metres; a sector without valid ranges
-    reads ``-- UNKNOWN``. Angles are radians, counter-clockwise from ahead.
+    The distance of a sector is the tenth percentile of its valid ranges. A sector without valid ranges reads
+    ``-- UNKNOWN``. ``ranges`` is (beams,) in metres; angles are in radians, counter-clockwise from ahead.
     """
     distances = np.asarray(ranges, np.float64).ravel()
     angles = np.degrees(angle_min + angle_inc * np.arange(distances.size))
-    numbers = np.floor((angles + SECTOR_DEG / 2) / SECTOR_DEG)
-    sectors = numbers.astype(np.int64) % len(SECTORS)
+    turns_of_sector = np.floor((angles + SECTOR_DEG / 2) / SECTOR_DEG)
+    sectors = turns_of_sector.astype(np.int64) % len(SECTORS)
     is_in_range = (distances >= range_min) & (distances <= range_max)
     valid = np.isfinite(distances) & (distances > 0) & is_in_range
 
@@ -181,14 +200,17 @@ def _format_doorway(gap: Gap) -> str:
 
 
 def compute_affordance_scores(obstacle_distances: Mapping[str, float]) -> dict[str, float]:
-    """Return how feasible each of the six directions is: 0.1 up to 0.5 m, 1 from 2 m on, linear between.
+    """Return how feasible each of the six directions is, given the distances to the nearest obstacles in metres.
 
-    An unknown direction counts as blocked.
+    The score is 0.1 up to 0.5 m, 1 from 2 m on, and linear between. An unknown direction counts as blocked.
     """
-    return {direction.value: _score(obstacle_distances.get(direction.value, 0.0)) for direction in Direction}
+    scores = {}
+    for direction in Direction:
+        scores[direction.value] = _score_distance(obstacle_distances.get(direction.value, 0.0))
+    return scores
 
 
-def _score(distance: float) -> float:
+def _score_distance(distance: float) -> float:
     if isnan(distance):
         return _MIN_SCORE
     share = (distance - _BLOCKED_M) / (_FREE_M - _BLOCKED_M)
@@ -197,9 +219,10 @@ def _score(distance: float) -> float:
 
 
 def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> float:
-    """Return 1 minus the mean absolute difference of two RGB frames (height, width, 3) of any size, at 160x120 in grey.
+    """Return the similarity of two RGB frames (height, width, 3) of any size.
 
-    1: identical; 0: black against white, or a picture is missing.
+    The similarity is 1 minus the mean absolute difference of the frames at 160x120 in grey. It is 1 for identical
+    frames, and 0 for black against white or if a picture is missing.
     """
     if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
         return 0.0
@@ -208,9 +231,10 @@ def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray
 
 
 def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> bool:
-    """Return whether two RGB frames differ, in any colour, in any patch 1/32 of their width wide.
+    """Return whether two RGB frames differ in any colour of any patch; True if a picture is missing.
 
-    A small thing that appears hardly changes the mean of a picture. True if a picture is missing.
+    Patches are 1/32 of the frame's width wide. They show a small thing that appears, which hardly changes the mean of
+    the whole picture.
     """
     if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
         return True
@@ -219,6 +243,7 @@ def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint
 
 
 def _patches(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Return the mean colour of every patch, (24, 32, 3)."""
     return np.asarray(cv2.resize(frame, _PATCHES, interpolation=cv2.INTER_AREA), np.float32)
 
 
@@ -228,6 +253,6 @@ def _grey(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def nearest_obstacle(obstacle_distances: Mapping[str, float]) -> float:
-    """Return the least of the six distances, 0 if none is known."""
+    """Return the least of the distances, or 0 if no distance is known; NaN counts as 0."""
     known = (0.0 if isnan(distance) else distance for distance in obstacle_distances.values())
     return min(known, default=0.0)

@@ -1,1 +1,1 @@
-"""What decides: a language model that is asked, and the reference navigator."""
+"""Navigators, which decide what the robot does: a language model that is asked, and the reference navigator."""

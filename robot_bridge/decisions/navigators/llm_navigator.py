@@ -1,8 +1,8 @@
-"""Ask a model for a decision, or for a description of a picture, and read its answer.
+"""Ask a model for a decision, or for a description of a picture, and read the model's answer.
 
 Every request stands alone: a model gets one message and answers with one tool call. The next message says what was
 wrong with an answer. The safety executor, not this module, decides whether a call may be carried out. An unreadable
-call is passed on to be refused there, so that it is remembered and logged like any other.
+call is passed on, so that the executor refuses the call, and the call is remembered and logged like any other call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from robot_bridge.text import harmless
 _LOG: Final = logging.getLogger(__name__)
 
 TIMEOUT_S: Final = 8.0
-_REASONING: Final = 1000
+_MAX_REASONING: Final = 1000
+"""Greatest length of a text from a model that is kept."""
 
 TOOL_DEFINITIONS: Final = tools.TOOL_DEFINITIONS
 
@@ -57,10 +58,10 @@ _QUESTION: Final = (
 
 
 class LLMNavigator:
-    """Asks a model for one decision or description at a time; not thread-safe.
+    """Navigator that asks a model for one decision or description at a time; not thread-safe.
 
     Attributes:
-        latency_s: how long the last request took on the robot's clock; None means the real time it took.
+        latency_s: how long the last request took on the robot's clock; if None, the real time counts.
         failure: why the last request failed, or "".
     """
 
@@ -78,10 +79,15 @@ class LLMNavigator:
     def decide(
         self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False, why_skipped: str = ""
     ) -> NavigationDecision | None:
-        """Return the model's decision, unchecked, or None without a usable answer in time.
+        """Return the model's unchecked decision, or None if no usable answer came in time.
 
-        ``why_skipped`` goes into the message if the image is left out. The decision has the snapshot's timestamp: it is
-        as old as the data it is based on.
+        The decision has the timestamp of the snapshot, because a decision is as old as the data on which it is based.
+
+        Args:
+            snapshot: sensor data for the message.
+            memory: memory for the message.
+            skip_image: whether the image is left out of the message.
+            why_skipped: reason for leaving the image out, for the message.
 
         Raises:
             ModelEnded: there will be no more answers.
@@ -97,12 +103,12 @@ class LLMNavigator:
         except ModelEnded:
             raise
         except ModelFailure as error:
-            self.failure = harmless(error, _REASONING)
+            self.failure = harmless(error, _MAX_REASONING)
             _LOG.info("the model did not answer: %s", self.failure)
             return None
         self.latency_s = reply.latency_s
         decision = self._parse_tool_call(reply, snapshot.timestamp)
-        self._notes = _faults(reply, decision)
+        self._notes = _note_faults(reply, decision)
         self._last = decision or self._last
         if decision is None:
             self.failure = self._notes[0]
@@ -110,10 +116,10 @@ class LLMNavigator:
         return decision
 
     def describe(self, snapshot: SensorSnapshot, focus: str) -> str:
-        """Return the model's description of the picture, which is untrusted.
+        """Return the model's description of the snapshot's picture; the description is untrusted.
 
         Raises:
-            ModelFailure: there is no picture, or no answer came.
+            ModelFailure: the snapshot has no picture, or no answer came.
         """
         self.latency_s = None
         picture = base64.b64decode(snapshot.annotated_image_b64)
@@ -130,29 +136,37 @@ class LLMNavigator:
     def _build_user_message(
         self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False, why_skipped: str = ""
     ) -> tuple[str, bytes | None]:
-        """Return the text, and the JPEG or None."""
+        """Return the text of the message, and the JPEG or None."""
+        # The message shows the previous action's reason anyway, so a note with the same reason is left out.
+        known_reason = str((snapshot.previous_action_result or {}).get("stopped_reason", ""))
+        notes = [note for note in self._notes if not known_reason or known_reason not in note]
+
         picture = snapshot.annotated_image_b64
-        known = str((snapshot.previous_action_result or {}).get("stopped_reason", ""))
-        notes = [note for note in self._notes if not known or known not in note]
-        left_out = ", ".join(filter(None, (message.IMAGE_LEFT_OUT, why_skipped)))
-        line = message.NO_IMAGE if not picture else left_out if skip_image else message.IMAGE
-        image = base64.b64decode(picture) if picture and not skip_image else None
-        return message.user_message(snapshot, memory.to_prompt_text(), notes, line, self._last), image
+        image = None
+        if not picture:
+            image_line = message.NO_IMAGE
+        elif skip_image:
+            image_line = ", ".join(filter(None, (message.IMAGE_LEFT_OUT, why_skipped)))
+        else:
+            image_line = message.IMAGE
+            image = base64.b64decode(picture)
+        text = message.user_message(snapshot, memory.to_prompt_text(), notes, image_line, self._last)
+        return text, image
 
     def _get_tool_definitions(self) -> Sequence[dict[str, Any]]:
         return self.TOOL_DEFINITIONS
 
     def _parse_tool_call(self, reply: ModelReply, timestamp: float) -> NavigationDecision | None:
-        """Return the first call of an answer, or None."""
+        """Return the first call of an answer as a decision, or None if the answer calls no tool."""
         if not reply.calls:
             return None
         name, parameters = reply.calls[0]
         raw = {"text": reply.text, "calls": reply.calls, "latency_s": reply.latency_s}
-        return NavigationDecision(name, parameters, harmless(reply.text, _REASONING), timestamp, raw)
+        return NavigationDecision(name, parameters, harmless(reply.text, _MAX_REASONING), timestamp, raw)
 
 
-def _faults(reply: ModelReply, decision: NavigationDecision | None) -> tuple[str, ...]:
-    """Return notes for the model on what was wrong with its answer."""
+def _note_faults(reply: ModelReply, decision: NavigationDecision | None) -> tuple[str, ...]:
+    """Return notes for the model that say what was wrong with its answer."""
     if decision is None:
         return ("your last answer called no tool: call exactly one",)
     notes = []

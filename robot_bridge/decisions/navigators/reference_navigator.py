@@ -1,7 +1,8 @@
-"""``reference/navigator``: an explorer that knows nothing but the message that any model gets.
+"""``reference/navigator``: an explorer with fixed rules that knows nothing but the message that any model gets.
 
-It is what a user can run without a key, and what other models are compared with. It keeps nothing between two calls and
-does not look at the image, so the same message always leads to the same call. The first rule that has an answer wins.
+The reference navigator runs without a key, and other models are compared with it. Between two calls, the navigator
+remembers nothing, and it does not look at the image. Therefore the same message always leads to the same call. The
+rules are tried in order, and the first rule with an answer decides.
 """
 
 from __future__ import annotations
@@ -21,35 +22,42 @@ from robot_bridge.decisions.messages.message_parser import (
 )
 
 _ROOM_AWAY_M: Final = 2.5
-"""A doorway nearer than that to where a room was entered leads into a room that has a name."""
+"""Nearer than this to the place where a room was entered, a place belongs to this room."""
 _PASSED_DEG = 120
 _PASSED_M = 1.3
-"""A doorway so far behind was just driven through."""
+"""The robot has just driven through a doorway if the doorway is at least ``_PASSED_DEG`` away from ahead and at most
+``_PASSED_M`` metres away."""
 _SETTLED_M = 1.0
 _SETTLED_S = 20.0
-"""Before either of them the map has hardly begun: no frontiers means nothing yet."""
+"""Before the robot has driven this far or explored for this long, a lack of frontiers does not mean the end."""
 _BLOCKED = 0.25
 _NARROW = 0.6
 _WIDE = 0.9
-"""Affordances: 0.75, 1.3 and 1.8 m."""
+"""Affordance scores that correspond to 0.75, 1.3 and 1.8 m of free space."""
 _MOVED_M: Final = 0.3
+"""A failed action that drove less than this has not moved the robot."""
 _IN_VIEW_M: Final = 5.0
+"""Greatest distance of a doorway that the robot drives to."""
 _OPEN_M: Final = 2.0
+"""A view of this length is worth a turn."""
 _BEYOND_M: Final = 0.8
-"""How far behind a doorway a room is looked at from."""
+"""Distance behind a doorway of the place to which the robot drives."""
 _CHECK_M: Final = 1.5
-_WIDEST_M: Final = 5.0
-"""What is wider is not worth driving farther for."""
+"""Distance for which a narrow way must be clear."""
+_MAX_USEFUL_WIDTH_M: Final = 5.0
+"""Width of a frontier beyond this value is not worth a longer drive."""
 _UNDER_WAY_M: Final = 3.0
-"""How much nearer another frontier must be to turn round for it: distances are as the crow flies."""
+"""How much nearer another frontier must be to give up the frontier under way. The margin is large because distances are
+as the crow flies."""
 
 _AHEAD: Final = (Direction.FORWARD, Direction.FORWARD_LEFT, Direction.FORWARD_RIGHT)
 _TURNS: Final = (45, -45, 90, -90, 135, -135, 180, -180)
+"""Turns of the tool ``rotate``, in degrees counter-clockwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One call, and why."""
+    """Call of a tool, with the reason for choosing the call."""
 
     tool: Tool
     parameters: Mapping[str, Any]
@@ -57,7 +65,7 @@ class Choice:
 
 
 class ReferenceNavigator:
-    """A :class:`robot_bridge.protocols.DecisionModel`; its answers take no time worth counting."""
+    """A :class:`robot_bridge.protocols.DecisionModel` whose answers take no time worth counting."""
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
         """See :class:`robot_bridge.protocols.DecisionModel`; only ``user`` and ``tools`` are read."""
@@ -68,13 +76,13 @@ class ReferenceNavigator:
         return ModelReply(choice.why, ((choice.tool.value, choice.parameters),))
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
-        """Say that it does not look at pictures."""
+        """Return a text that says that the navigator does not look at pictures."""
         del prompt, image, timeout_s
         return ModelReply("the reference navigator does not look at pictures")
 
 
 def choose(message: str) -> Choice:
-    """Return the call for a message."""
+    """Return the call of the first rule that has an answer to a message, else a stop."""
     try:
         seen = read_message(message)
     except UnreadableError as error:
@@ -84,9 +92,9 @@ def choose(message: str) -> Choice:
 
 
 def report_room(seen: Seen) -> Choice | None:
-    """Report a room if a doorway lies just behind and no room was entered near here."""
-    near = [doorway for doorway in seen.doorways if doorway.distance_m <= _PASSED_M]
-    has_passed = any(abs(doorway.direction_deg) >= _PASSED_DEG for doorway in near)
+    """Report a new room if the robot has just passed a doorway and no known room was entered near here."""
+    near_doorways = [doorway for doorway in seen.doorways if doorway.distance_m <= _PASSED_M]
+    has_passed = any(abs(doorway.direction_deg) >= _PASSED_DEG for doorway in near_doorways)
     if not has_passed or _is_near_room(seen, seen.pose.x, seen.pose.y):
         return None
     name = f"room {seen.room_count + 1}"
@@ -95,35 +103,37 @@ def report_room(seen: Seen) -> Choice | None:
 
 
 def look_into_room(seen: Seen) -> Choice | None:
-    """Look around if a room was reported just now, unless a picture came with the message or one was described."""
+    """Look around if the last action reported a room, unless the message has a picture or a picture was described."""
     last = _last_action(seen)
     if last is None or seen.has_picture or seen.has_looked:
         return None
-    if last.tool != Tool.REPORT_DISCOVERY or last.arguments[-1:] != ("room",):
+    is_room_report = last.tool == Tool.REPORT_DISCOVERY and last.arguments[-1:] == ("room",)
+    if not is_room_report:
         return None
     return Choice(Tool.OBSERVE_SCENE, {"focus": "general"}, "a new room: look around")
 
 
 def finish(seen: Seen) -> Choice | None:
-    """Stop if there were frontiers to be found and none is left."""
+    """Stop if no frontiers are left; end the exploration unless it has hardly begun."""
     if seen.frontiers is None or seen.frontiers:
         return None
-    if seen.driven_m < _SETTLED_M and seen.time_s < _SETTLED_S:
+    has_hardly_begun = seen.driven_m < _SETTLED_M and seen.time_s < _SETTLED_S
+    if has_hardly_begun:
         return _stop(StopReason.NEED_TO_OBSERVE, "no frontiers yet: wait for the map")
     return _stop(StopReason.EXPLORATION_COMPLETE, "no frontiers are left")
 
 
 def go_to_frontier(seen: Seen) -> Choice | None:
-    """Go to the best frontier that was not tried in vain lately."""
-    untried = [frontier for frontier in seen.frontiers or () if not _count_failures(seen, frontier)]
-    if not untried:
+    """Go to the best frontier to which no recent drive failed."""
+    candidates = [frontier for frontier in seen.frontiers or () if not _count_failures(seen, frontier)]
+    if not candidates:
         return None
-    best = min(untried, key=lambda frontier: _cost(seen, frontier))
+    best = min(candidates, key=lambda frontier: _cost(seen, frontier))
     return _frontier_goal(best, f"frontier {best.id} is {best.distance_m:.1f} m away")
 
 
 def leave_dead_end(seen: Seen) -> Choice | None:
-    """Back out if everything ahead is blocked, then turn to where it is widest."""
+    """If all directions ahead are blocked, back out, or turn to the longest view if backing is blocked or was last."""
     if max(seen.affordances[direction] for direction in _AHEAD) > _BLOCKED:
         return None
     last = _last_action(seen)
@@ -134,7 +144,7 @@ def leave_dead_end(seen: Seen) -> Choice | None:
 
 
 def try_frontier_again(seen: Seen) -> Choice | None:
-    """Try the frontier that failed least once more, unless going somewhere was the last thing tried."""
+    """Try again to reach the frontier with the fewest failures, unless the last action was a drive to a goal."""
     last = _last_action(seen)
     if not seen.frontiers or (last is not None and last.tool == Tool.NAVIGATE_TO_GOAL):
         return None
@@ -143,9 +153,10 @@ def try_frontier_again(seen: Seen) -> Choice | None:
 
 
 def go_through_doorway(seen: Seen) -> Choice | None:
-    """Go into a doorway in view that leads into no room known; this needs no list of frontiers."""
+    """Drive through the nearest doorway ahead that leads into no known room; this rule needs no frontiers."""
     last = _last_action(seen)
-    if last is not None and last.tool == Tool.NAVIGATE_TO_GOAL and not _has_moved(last):
+    has_failed_goal = last is not None and last.tool == Tool.NAVIGATE_TO_GOAL and not _has_moved(last)
+    if has_failed_goal:
         return None
     in_view = [doorway for doorway in seen.doorways if doorway.distance_m <= _IN_VIEW_M]
     ahead = [doorway for doorway in in_view if abs(doorway.direction_deg) <= 90]
@@ -158,26 +169,29 @@ def go_through_doorway(seen: Seen) -> Choice | None:
 
 
 def wander(seen: Seen) -> Choice | None:
-    """Drive ahead if there is room, else turn to where it opens, else into what is narrow, which is checked first."""
+    """Drive ahead if there is room; else turn to a long view; else drive into a narrow direction after a check."""
     ahead = [direction for direction in _AHEAD if not _was_blocked(seen, direction)]
     best = max(ahead, key=lambda direction: _appeal(seen, direction), default=None)
-    room = 0.0 if best is None else seen.affordances[best]
-    if best is not None and room >= _NARROW:
-        speed, duration = (Speed.FAST, 5.0) if room >= _WIDE else (Speed.MEDIUM, 3.0)
+    best_score = 0.0 if best is None else seen.affordances[best]
+    if best is not None and best_score >= _NARROW:
+        speed, duration = (Speed.FAST, 5.0) if best_score >= _WIDE else (Speed.MEDIUM, 3.0)
         return _move(best, speed, duration, f"there is room {best}")
 
     last = _last_action(seen)
     has_turned = last is not None and last.tool == Tool.ROTATE
     widest = _widest_angle(seen)
     opens_elsewhere = not has_turned and _view_distance(seen, widest) >= _OPEN_M
-    if room <= _BLOCKED or opens_elsewhere:
+    if best_score <= _BLOCKED or opens_elsewhere:
         return _turn_to(seen, widest, "turn to where it opens")
     passable = [direction for direction in ahead if seen.affordances[direction] > _BLOCKED]
     return _squeeze(seen, passable)
 
 
 def _squeeze(seen: Seen, directions: Sequence[Direction]) -> Choice | None:
-    """Move slowly in the first direction that was found clear, after asking for each of them."""
+    """Check the directions in order and move slowly in the first clear direction; turn if no direction is clear.
+
+    Each call returns a single step. The outcomes of earlier checks are read from the recent actions.
+    """
     checks = [action for action in _actions_since_moved(seen) if action.tool == Tool.CHECK_PATH_CLEAR]
     outcomes = {action.arguments[:1]: action.outcome for action in checks}
     for direction in directions:
@@ -203,61 +217,74 @@ _RULES: Final[Sequence[Callable[[Seen], Choice | None]]] = (
 
 
 def _cost(seen: Seen, frontier: SeenFrontier) -> float:
-    """Return the metres to drive, more for turning round, less for a wide one and for the one under way."""
-    under_way = seen.last_call[1:3] == ("frontier", str(frontier.id))
+    """Return the cost of a frontier in metres: its distance, plus turning, minus its width.
+
+    The frontier to which the robot is already on its way costs less.
+    """
+    is_under_way = seen.last_call[1:3] == ("frontier", str(frontier.id))
     turning = abs(frontier.direction_deg) / 120
-    gain = 0.8 * min(frontier.width_m, _WIDEST_M)
-    return frontier.distance_m + turning - gain - (_UNDER_WAY_M if under_way else 0.0)
+    gain = 0.8 * min(frontier.width_m, _MAX_USEFUL_WIDTH_M)
+    return frontier.distance_m + turning - gain - (_UNDER_WAY_M if is_under_way else 0.0)
 
 
 def _count_failures(seen: Seen, frontier: SeenFrontier) -> int:
+    """Return how many recent drives to a frontier failed."""
     goal = ("frontier", str(frontier.id))
     attempts = (action for action in seen.recent if action.arguments[:2] == goal)
     return sum(not _has_moved(action) for action in attempts)
 
 
 def _has_moved(action: Action) -> bool:
-    """Return whether an action moved the robot.
+    """Return whether an action succeeded or at least moved the robot.
 
-    A goal that was given up for a better one on the way did not fail.
+    An action that failed after it had moved the robot was only given up for a better goal.
     """
     return action.outcome != "failed" or action.distance_m >= _MOVED_M
 
 
 def _actions_since_moved(seen: Seen) -> Iterator[Action]:
-    """Yield what was done since the robot last got anywhere, newest first."""
-    moves = {Tool.MOVE_TOWARD, Tool.ROTATE, Tool.NAVIGATE_TO_GOAL}
+    """Yield the actions since the robot last moved, newest first."""
+    motion_tools = {Tool.MOVE_TOWARD, Tool.ROTATE, Tool.NAVIGATE_TO_GOAL}
     for action in seen.recent:
-        if action.tool in moves and _has_moved(action):
+        if action.tool in motion_tools and _has_moved(action):
             return
         yield action
 
 
 def _was_blocked(seen: Seen, direction: Direction) -> bool:
-    """Return whether moving there failed, or was said not to be clear, since the robot last got anywhere."""
+    """Return whether a move or a check in a direction has failed since the robot last moved."""
     for action in _actions_since_moved(seen):
-        if action.arguments[:1] == (direction.value,) and action.outcome in {"failed", "not clear"}:
+        is_in_direction = action.arguments[:1] == (direction.value,)
+        if is_in_direction and action.outcome in {"failed", "not clear"}:
             return True
     return False
 
 
 def _appeal(seen: Seen, direction: Direction) -> float:
+    """Return the affordance of a direction, with a bonus for straight ahead."""
     return seen.affordances[direction] + (0.15 if direction is Direction.FORWARD else 0.0)
 
 
 def _view_distance(seen: Seen, angle: int) -> float:
-    """Return the metres to see in a direction that is a multiple of 30 degrees; 0 if unknown."""
+    """Return the metres of free view at ``angle``, a multiple of 30 degrees; 0 if unknown."""
     return seen.sectors[angle % 360 // 30] or 0.0
 
 
 def _widest_angle(seen: Seen) -> int:
-    """Return the degrees to a long view, not straight ahead, and rather to a side than back where it came from."""
+    """Return the angle of the best view that is not straight ahead, in degrees counter-clockwise.
+
+    Longer views are better. Views to the side are better than views back to where the robot came from.
+    """
     angles = (angle for angle in range(-150, 181, 30) if angle)
-    return max(angles, key=lambda angle: (_view_distance(seen, angle) - abs(angle) / 45, angle))
+
+    def rank(angle: int) -> tuple[float, int]:
+        return _view_distance(seen, angle) - abs(angle) / 45, angle
+
+    return max(angles, key=rank)
 
 
 def _turn_to(seen: Seen, angle: int, why: str) -> Choice | None:
-    """Return the turn that comes nearest to an angle, of those that did not fail lately."""
+    """Return the turn nearest to an angle, or None if every turn has failed recently; such turns are left out."""
     failures = (action for action in seen.recent if action.outcome == "failed")
     failed = {action.arguments[:1] for action in failures if action.tool == Tool.ROTATE}
     turns = [turn for turn in _TURNS if (str(turn),) not in failed]
@@ -268,15 +295,16 @@ def _turn_to(seen: Seen, angle: int, why: str) -> Choice | None:
 
 
 def _place_behind(doorway: Gap, pose: Pose) -> tuple[float, float]:
-    """Return a point in the room behind a doorway; ``pose.heading`` is in degrees here."""
+    """Return a point in the room behind a doorway; unlike elsewhere, ``pose.heading`` is in degrees."""
     angle = radians(pose.heading + doorway.direction_deg)
-    far = doorway.distance_m + _BEYOND_M
-    x = pose.x + far * cos(angle)
-    y = pose.y + far * sin(angle)
+    distance = doorway.distance_m + _BEYOND_M
+    x = pose.x + distance * cos(angle)
+    y = pose.y + distance * sin(angle)
     return round(x, 2), round(y, 2)
 
 
 def _is_near_room(seen: Seen, x: float, y: float) -> bool:
+    """Return whether a known room was entered near a place."""
     return any(Pose(room.x, room.y).distance_to(x, y) < _ROOM_AWAY_M for room in seen.rooms)
 
 

@@ -150,9 +150,11 @@ def _code(answer: str) -> str:
 def _read_question_object(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:
     """Return the JSON object after a tag in the first user message that has the tag; {} if there is no such object."""
     for message in map(table, items(transcript.get("messages"))):
+        if message.get("role") != "user":
+            continue
         words = _join(message.get("text"))
         match = tag.search(words)
-        if message.get("role") == "user" and match:
+        if match:
             try:
                 value, _ = json.JSONDecoder().raw_decode(words, match.end())
             except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""How a level failed, in a line of words and as a kind of failure (pure)."""
+"""Headline and group of a failed level: a line about the failure, and the kind of failure (no input or output)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spca.report.read.spans import Work
 from spca.runs.results import Culprit
 from spca.sense.perception import star_details
 
-_ENDED: Final[Mapping[str, str]] = {
+_VERBS: Final[Mapping[str, str]] = {
     Status.STUCK: "got stuck",
     Status.REWARD_FAILED: "ended the episode without success",
     Status.SYNTAX_ERROR: "could not be loaded",
@@ -23,7 +23,10 @@ _NO_PLAN: Final = "no_plan"
 _NO_CODE: Final = "no_code"
 _OLD_CODE: Final = "old_code"
 _SENT_BACK: Final = "sent_back"
-"""How a round ends in which nothing runs; code is old that was tried before, or that fails where a level was solved."""
+"""Kinds of rounds without an attempt.
+
+Old code is code that was tried before, or code that fails on a level that was solved before.
+"""
 _KINDS: Final = {
     "": ("", "without an attempt", ""),
     _NO_PLAN: ("", "without a plan", "no plan"),
@@ -35,55 +38,63 @@ _KINDS: Final = {
         "the coder sent the plan back",
     ),
 }
-"""In words: after an attempt of the same round, of a round, of all rounds of a level."""
+"""Words for a kind of round, in this order.
+
+0: what happened after an attempt of the same round; 1: description of a round; 2: description of all rounds of a level.
+"""
 
 
 def describe_failure(summary: Mapping[str, Any], works: Sequence[Work], blame: Blame | None) -> tuple[str, str]:
-    """Return headline and group of a level that failed, as in :class:`~spca.report.read.model.LevelRow`.
+    """Return headline and group of a failed level, as in :class:`~spca.report.read.model.LevelRow`.
 
-    The headline is the last attempt that ran, how it ended and where, and what came after it; the group is the same for
-    failures of one kind: the status, and the method to blame or the reason without details.
+    The headline tells how and where the last attempt ended, and how later rounds ended. The group consists of the
+    status and the method to blame; without such a method, of the status and the reason without details.
 
     Args:
-        summary: of the level.
-        works: of its :class:`~spca.report.read.spans.History`.
-        blame: that of the last attempt, None where nothing ran.
+        summary: the level's summary.
+        works: pieces of work in the level's :class:`~spca.report.read.spans.History`.
+        blame: blame of the last attempt; None if no attempt was made.
     """
-    kinds, said = _follow(works)
-    rest, *later = kinds
+    kinds, last_complaint = _classify_rounds(works)
+    kind_after_attempt, *later_kinds = kinds
     reason = _first_line(text(summary.get("reason")))
     if text(summary.get("failed_by")) == Culprit.WORLD:
         return reason, f"{Culprit.WORLD}: {star_details(reason)}"
-    counts = Counter(later)
+    counts = Counter(later_kinds)
     if blame is None:
         group = f"{kinds[-1] or 'failed'}: {star_details(reason)}"
-        if not later or any(work.kind == "simulation_runs" for work in works):
+        has_attempt = any(work.kind == "simulation_runs" for work in works)
+        if has_attempt or not later_kinds:
             return reason, group
-        never = _KINDS[later[0]][2] if len(counts) == 1 else ""
-        rounds_without = f"{never or 'no attempt'} in {format_count(len(later), 'round')}"
-        return f"{rounds_without}: {said or reason}", group
+        common_words = _KINDS[later_kinds[0]][2] if len(counts) == 1 else ""
+        rounds_words = f"{common_words or 'no attempt'} in {format_count(len(later_kinds), 'round')}"
+        return f"{rounds_words}: {last_complaint or reason}", group
 
     details = blame.method or star_details(_first_line(blame.message))
     group = f"{blame.status}: {details}"
     rounds = []
     for kind, number in counts.items():
-        how_it_ended = _KINDS[kind][1]
-        rounds.append(f"{format_count(number, 'round')} {how_it_ended}")
-    then = " and ".join(rounds) or _KINDS[rest][0]
+        description = _KINDS[kind][1]
+        rounds.append(f"{format_count(number, 'round')} {description}")
+    aftermath = " and ".join(rounds) or _KINDS[kind_after_attempt][0]
     headline = _describe_end(blame)
-    if then:
-        headline = f"{headline}; then {then}"
+    if aftermath:
+        headline = f"{headline}; then {aftermath}"
     return headline, group
 
 
-def _follow(works: Sequence[Work]) -> tuple[list[str], str]:
-    """Return how each round ended since the last attempt, the attempt's own first, and the last thing said in them."""
+def _classify_rounds(works: Sequence[Work]) -> tuple[list[str], str]:
+    """Return the kinds of the rounds since the last attempt, and the last complaint in these rounds.
+
+    The first kind is about the time after the last attempt in the attempt's own round, or before the first round if no
+    attempt was made. A complaint is the first line of an objection or an error.
+    """
     kinds = [""]
-    said = ""
+    last_complaint = ""
     for work, event, *_ in works:
         if work == "simulation_runs":
             kinds = [""]
-            said = ""
+            last_complaint = ""
         elif work == "spca_rounds":
             kinds.append("")
         elif work == "planner_call":
@@ -93,12 +104,12 @@ def _follow(works: Sequence[Work]) -> tuple[list[str], str]:
         elif work == "coder_call":
             kinds[-1] = _OLD_CODE if event.get("ok") is True else _NO_CODE
         complaint = text(event.get("objection")) or text(event.get("error"))
-        said = _first_line(complaint) or said
-    return kinds, said
+        last_complaint = _first_line(complaint) or last_complaint
+    return kinds, last_complaint
 
 
 def _describe_end(blame: Blame) -> str:
-    """Return an attempt with how it ended and where: ``attempt 1.2 got stuck in put_near (line 212)``."""
+    """Return how and where an attempt ended, such as ``attempt 1.2 got stuck in put_near (line 212)``."""
     attempt = f"attempt {blame.round}.{blame.attempt}"
     if blame.status == Status.GOAL_NOT_REACHED:
         return f"{attempt}: goal not reached"
@@ -107,10 +118,12 @@ def _describe_end(blame: Blame) -> str:
     if blame.line:
         line = f"line {blame.line}"
         place = f"{place} ({line})" if place else line
-    ended = blame.why if blame.why.startswith("raised ") else _ENDED.get(blame.status)
-    if not ended:
+    verb = blame.why if blame.why.startswith("raised ") else _VERBS.get(blame.status)
+    if not verb:
         return f"{attempt}: {place or 'the code'} {blame.why}"
-    return f"{attempt} {ended} in {place}" if place else f"{attempt} {ended}"
+    if not place:
+        return f"{attempt} {verb}"
+    return f"{attempt} {verb} in {place}"
 
 
 def _first_line(words: str) -> str:

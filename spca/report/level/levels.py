@@ -66,7 +66,8 @@ class _Turn:
     def is_followed_by(self, mode: str | None) -> bool:
         """Return whether a new call of the coder, or a new attempt, belongs to the next turn.
 
-        After an answer that could not be used, a repair of its syntax and an attempt still belong to this turn.
+        A turn ends with its attempt. An answer that could not be used ends the turn, too, unless the new call repairs
+        the answer's syntax, or a new attempt follows.
 
         Args:
             mode: mode of the new call; None for an attempt.

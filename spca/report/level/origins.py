@@ -1,7 +1,7 @@
-"""Who wrote each method of the agents that ran: which call of the coder, in which level of the run.
+"""Origins of methods: the level of the run, and the call of the coder, that wrote each method of the agents that ran.
 
-The log tells from which answer the code of an attempt came, and the file of its agent has that answer merged. A method
-that the agent before lacked, or had with another text, was written by that call. Levels are read in order, each once.
+The log names the call whose answer was merged into the agent of an attempt. If a method of this agent is missing in the
+agent before, or has another text there, the call wrote the method. The levels are read in order, each level once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ from spca.runs.recording.folder import FIRST_AGENT
 
 @dataclass(frozen=True, slots=True)
 class WrittenAgent:
-    """An agent: its file, and its methods by what tells a version: a hash of name and text."""
+    """An agent whose methods have origins.
+
+    Attributes:
+        file: file of the agent; "" for an unknown agent.
+        versions: methods with their origins, by a hash of the method's name and text.
+    """
 
     file: str = ""
     versions: Mapping[int, Method] = field(default_factory=dict)
@@ -37,12 +42,12 @@ class WrittenAgent:
 
 @dataclass(frozen=True, slots=True)
 class LevelOrigins:
-    """What the attempts of a level ran, and how the level failed, if it did.
+    """The agents of a level and, for a failed level, the failure.
 
     Attributes:
-        before, after: the library.
-        attempts: agents, in the order of the trajectory.
-        blame: that of the last attempt.
+        before, after: the library before and after the level.
+        attempts: the agents that the attempts ran, in the order of the trajectory.
+        blame: blame of the last attempt of a failed level.
         headline, group: as in :class:`~spca.report.read.model.LevelRow`.
     """
 
@@ -54,39 +59,41 @@ class LevelOrigins:
     group: str = ""
 
 
-_NOBODY: Final = Method("", 0, 0)
+_NO_ORIGIN: Final = Method("", 0, 0)
+"""Origin of methods that no call of the run wrote."""
 
 Origins: TypeAlias = Mapping[int, LevelOrigins]
-"""The levels of a run that were begun, by number, in order."""
+"""The levels of a run that were begun, by number, in ascending order."""
 
 UNKNOWN: Final = LevelOrigins(WrittenAgent(), WrittenAgent())
-"""A level that was not begun."""
+"""The origins of a level that was not begun."""
 
 
 def read_origins(files: RunFiles) -> Origins:
-    """Read the levels of a run."""
+    """Read the agents of all levels of a run, and follow the library from level to level."""
     reader = _Reader(files)
-    first = library = reader.read_agent(FIRST_AGENT, WrittenAgent())
+    first_library = reader.read_agent(FIRST_AGENT, WrittenAgent())
+    library = first_library
     carries_over = table(files.info.get("settings")).get("carry_over") is not False
     summaries = files.summaries
     category = None
-    found: dict[int, LevelOrigins] = {}
+    origins: dict[int, LevelOrigins] = {}
     for number in sorted(summaries.keys() | files.histories.keys()):
         summary: Mapping[str, Any] = summaries.get(number, {})
         history = files.histories.get(number, NO_HISTORY)
         level = table(summary.get("level")) or history.last("level_start")
         if not carries_over and level.get("category") != category:
-            library = first
+            library = first_library  # each category begins with the first library
         category = level.get("category")
-        found[number] = reader.read_level(number, summary, library)
-        library = found[number].after
-    return found
+        origins[number] = reader.read_level(number, summary, library)
+        library = origins[number].after
+    return origins
 
 
 def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
-    """Return the methods of all agents that ran, primitives left out, in the order in which they came.
+    """Return the methods of all agents that ran, except primitives, in the order of their first appearance.
 
-    What a failed level wrote is thrown away; the library is that of the last level.
+    A method is kept if the library after the last level has the method.
     """
     newest: dict[str, Method] = {}
     versions = defaultdict[str, set[int]](set)
@@ -98,11 +105,14 @@ def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
 
     levels = list(origins.values())
     library = {method.name for method in levels[-1].after.methods} if levels else set[str]()
-    blames = filter(None, (level.blame for level in levels))
-    failed = Counter(found.method for found in blames if found.line)
+    blames = [level.blame for level in levels if level.blame]
+    failures = Counter(each.method for each in blames if each.line)
 
-    return tuple(
-        LibraryMethod(
+    listed = []
+    for name, method in newest.items():
+        if name in PRIMITIVE_METHODS:
+            continue
+        library_method = LibraryMethod(
             name=name,
             is_kept=name in library,
             is_action=not name.startswith("_"),
@@ -110,57 +120,72 @@ def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
             attempt=method.attempt,
             call=method.call,
             versions=len(versions[name]),
-            failed=failed[name],
+            failed=failures[name],
         )
-        for name, method in newest.items()
-        if name not in PRIMITIVE_METHODS
-    )
+        listed.append(library_method)
+    return tuple(listed)
 
 
 class _Reader:
-    """Reads agents and levels; the file of an agent once, however many attempts ran it."""
+    """Reads agents and levels. The file of an agent is parsed once, even if several attempts ran the agent."""
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
-        self._read: dict[str, Mapping[int, MethodLines]] = {}
+        # Lines of the methods by version (hash of name and text), by file.
+        self._parsed: dict[str, Mapping[int, MethodLines]] = {}
 
-    def read_agent(self, file: str, base: WrittenAgent, origin: Method = _NOBODY) -> WrittenAgent:
-        """Return an agent; what is in ``base`` keeps its origin, the rest has that of ``origin``."""
-        if file not in self._read:
-            source = self._files.source(file) or ""
-            lines = source.split("\n")
-            found = outline.methods(source)
-            by_version = dict[int, MethodLines]()
-            for method in found:
-                body = lines[method.first - 1 : method.last]
-                by_version[hash((method.name, *body))] = method
-            self._read[file] = by_version
+    def read_agent(self, file: str, base: WrittenAgent, origin: Method = _NO_ORIGIN) -> WrittenAgent:
+        """Return an agent with the origins of its methods.
 
+        Args:
+            file: the agent's file.
+            base: the agent before; a method version of this agent keeps its origin.
+            origin: origin of all other methods.
+        """
+        if file not in self._parsed:
+            self._parsed[file] = self._parse(file)
         versions = {}
-        for version, lies in self._read[file].items():
-            by = base.versions.get(version, origin)
-            versions[version] = Method(lies.name, lies.first, lies.last, by.level, by.attempt, by.call)
+        for version, method in self._parsed[file].items():
+            written = base.versions.get(version, origin)
+            place = (method.name, method.first, method.last)
+            versions[version] = Method(*place, written.level, written.attempt, written.call)
         return WrittenAgent(file, versions)
 
+    def _parse(self, file: str) -> Mapping[int, MethodLines]:
+        """Return the lines of an agent's methods, by a hash of the method's name and text."""
+        source = self._files.source(file) or ""
+        lines = source.split("\n")
+        by_version = dict[int, MethodLines]()
+        for method in outline.methods(source):
+            body = lines[method.first - 1 : method.last]
+            by_version[hash((method.name, *body))] = method
+        return by_version
+
     def read_level(self, number: int, summary: Mapping[str, Any], library: WrittenAgent) -> LevelOrigins:
-        """Return what the attempts of a level ran; ``library`` is the agent before it."""
+        """Return the agents of a level.
+
+        Args:
+            number: number of the level, from 1.
+            summary: the level's summary; {} for an unfinished level.
+            library: the library before the level.
+        """
         trajectory = (self._files.trajectory(summary) if summary else None) or {}
         records = [table(each) for each in items(trajectory.get("attempts"))]
         works = self._files.histories.get(number, NO_HISTORY).works
         attempts = self._read_attempts(number, records, _find_calls(works), library)
-        found = LevelOrigins(library, library, attempts)
+        origins = LevelOrigins(library, library, attempts)
         if summary.get("outcome") == "success":
             solved = attempts[-1] if attempts else self.read_agent(text(summary.get("agent_file")), library)
-            return replace(found, after=solved)
+            return replace(origins, after=solved)
         if summary.get("outcome") != "fail":
-            return found
+            return origins
         blamed = None
         if records:
             file = attempts[-1].file
             source = self._files.source(file) if file else None
             blamed = blame(records[-1], source or "", "")
         headline, group = describe_failure(summary, works, blamed)
-        return replace(found, blame=blamed, headline=headline, group=group)
+        return replace(origins, blame=blamed, headline=headline, group=group)
 
     def _read_attempts(
         self,
@@ -169,41 +194,55 @@ class _Reader:
         calls: Mapping[tuple[int, int], str],
         library: WrittenAgent,
     ) -> tuple[WrittenAgent, ...]:
-        """Return the agents of attempts; where one cannot be read, the one that it was made of."""
+        """Return the agent of each attempt; if an attempt names no file, return the agent that the attempt began with.
+
+        Within a round, each attempt begins with the agent of the attempt before. A new round begins with the library,
+        or with the agent of the last plan that was carried out completely. If the planner makes the same plan as a
+        stored writer before, the round begins with the agent of the writer's attempt.
+
+        Args:
+            level: number of the level.
+            records: attempts of the trajectory.
+            calls: files of the calls that wrote the code; see :func:`_find_calls`.
+            library: the library before the level.
+        """
         agents: list[WrittenAgent] = []
-        numbers = Counter[int]()
-        stored: dict[str, WrittenAgent] = {}
-        kept = base = library
+        attempts_of_round = Counter[int]()
+        stored: dict[str, WrittenAgent] = {}  # agents of the plans of stored writers, by plan
+        round_base = library
+        base = library
         is_carried_out = False
         for record in records:
-            this = count(record.get("round"))
-            numbers[this] += 1
-            if is_carried_out and numbers[this] == 1:
-                kept = base  # for the rounds to come
+            round_number = count(record.get("round"))
+            is_stored_plan = round_number == 0
+            attempts_of_round[round_number] += 1
+            attempt_number = attempts_of_round[round_number]
+            if is_carried_out and attempt_number == 1:
+                round_base = base
             is_carried_out = record.get("status") == Status.GOAL_NOT_REACHED
-            # A planner may come to the plan of a stored writer, and goes on with the code that was tried for it.
             plan = repr((record.get("plan"), record.get("start_hash")))
-            if not this:
-                base = kept
-            elif numbers[this] == 1:
-                base = stored.get(plan, kept)
+            if is_stored_plan:
+                base = round_base
+            elif attempt_number == 1:
+                base = stored.get(plan, round_base)
             file = text(record.get("agent"))
-            call = calls.get((this, numbers[this]), "")
             if file and file != base.file:
-                name = f"{this}.{count(record.get('attempt'))}"
-                base = self.read_agent(file, base, Method("", 0, 0, level, name, call) if call else _NOBODY)
-            if not this:
+                call = calls.get((round_number, attempt_number), "")
+                name = f"{round_number}.{count(record.get('attempt'))}"
+                origin = Method("", 0, 0, level, name, call) if call else _NO_ORIGIN
+                base = self.read_agent(file, base, origin)
+            if is_stored_plan:
                 stored[plan] = base
             agents.append(base)
         return tuple(agents)
 
 
 def _find_calls(works: Iterable[Work]) -> dict[tuple[int, int], str]:
-    """Return the file of the call that the code of an attempt came of, by round and number within the round.
+    """Return the file of the call that wrote the code of an attempt, by round and number of the attempt in the round.
 
-    An attempt that ran what was there has none.
+    If no call wrote new code for an attempt, the file is "".
     """
-    found: dict[tuple[int, int], str] = {}
+    calls: dict[tuple[int, int], str] = {}
     call = ""
     for work in works:
         if work.kind == "coder_call":
@@ -212,6 +251,6 @@ def _find_calls(works: Iterable[Work]) -> dict[tuple[int, int], str]:
                 call = text(event.get("transcript"))
             continue
         if work.kind == "simulation_runs":
-            found[work.round, work.attempt] = call
+            calls[work.round, work.attempt] = call
         call = ""
-    return found
+    return calls

@@ -55,7 +55,9 @@ ASKED_ANEW: Final = "asked_anew"
 def layout_fault(path: Path) -> str:
     """Return an error message if a run folder has the layout of an earlier version, else ""."""
     is_old = os.path.isfile(path / "state.json") and not os.path.isdir(path / "state")
-    return f"{path} has its files where an earlier version put them: begin a new run" if is_old else ""
+    if not is_old:
+        return ""
+    return f"{path} has its files where an earlier version put them: begin a new run"
 
 
 RUN: Final = "run.json"
@@ -143,7 +145,7 @@ _MAX_LISTED: Final = 5
 _MAX_COMPARED: Final = 100
 """Characters of a name that are compared with known ids, because comparing takes long."""
 _MIN_LIKENESS: Final = 0.8
-"""Similarity above which an id is suggested, as a ratio of :mod:`difflib`."""
+"""Least similarity of a suggested id, as a ratio of :mod:`difflib` from 0 to 1."""
 
 
 def new_run_id() -> str:
@@ -332,7 +334,8 @@ class RunFolder:
         """
         path = self.path / name
         try:
-            is_inside = ".." not in Path(name).parts and path.resolve().is_relative_to(self.path.resolve())
+            resolved = path.resolve()
+            is_inside = ".." not in Path(name).parts and resolved.is_relative_to(self.path.resolve())
         except ValueError as error:  # the name contains NUL or half of a surrogate pair
             raise ResumeError(f"{self.path}: no file can have the name {name!a}") from error
         if not is_inside:

@@ -1,4 +1,4 @@
-"""Turns finished levels into files: versions, trajectories, summaries, and the commit that makes a level final."""
+"""Recorder of finished levels: saves versions, trajectories and summaries, and commits each level."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ from spca.writers.stored import StoredWriter, writer_state
 
 
 class Recorder:
-    """Keeps a run's folder in step with its progress.
+    """Records the progress of a run in the run folder, and reads the progress of a resumed run.
 
     Attributes:
         finished: summaries of the finished levels, in order.
-        taken_back: how many levels at the end were finished without a usable answer, and are played again.
-        agent: the library to go on with.
-        category: category of the last finished level.
-        trusted: PDDL of the last success in that category; None without reuse.
-        sandbox: level of the sandbox that generated code runs in.
+        taken_back: number of levels that were finished without a usable answer and are played again.
+        agent: the library for the next level.
+        category: category of the current or the last level; None before the first level.
+        trusted: PDDL of the last solved level in ``category``; None if there is none, or without reuse.
+        sandbox: level of the sandbox in which generated code runs.
 
     Args:
-        folder: the run's.
-        ledger: every request that the run sent to a model.
+        folder: folder of the run.
+        ledger: all requests that the run sent to models.
+
+    Raises:
+        ResumeError: a file of the run cannot be read or is invalid.
     """
 
     def __init__(self, folder: RunFolder, ledger: Ledger) -> None:
@@ -61,31 +64,36 @@ class Recorder:
         self._renaming = Renaming(settings.get("rename_words"))
 
     def enter(self, category: str) -> bool:
-        """Forget trusted PDDL, and what is not carried over, when a new category begins; True when it does."""
+        """Begin a level of ``category``; return whether the level begins a new category after another one.
+
+        At the beginning of a new category, the trusted PDDL is forgotten. Without carry-over, the agent becomes the
+        first agent of the run again.
+        """
         if category == self.category:
             return False
-        fresh = self.category is not None
+        is_first_category = self.category is None
         self.category = category
-        if fresh:
-            self.trusted = None
-            if not self._carries_over:
-                self._agent_file = FIRST_AGENT
-                self.agent = AgentSource(self._folder.read_text(FIRST_AGENT))
-        return fresh
+        if is_first_category:
+            return False
+        self.trusted = None
+        if not self._carries_over:
+            self._agent_file = FIRST_AGENT
+            self.agent = AgentSource(self._folder.read_text(FIRST_AGENT))
+        return True
 
     @property
     def writers(self) -> tuple[StoredWriter, ...]:
-        """The problem writers to go on with."""
+        """The stored problem writers at the last commit."""
         return self._writers.stored
 
     @property
     def accepted(self) -> frozenset[str]:
-        """Labels of all versions of writers that were accepted in the run."""
+        """Labels of all versions of problem writers that the run has accepted."""
         return frozenset(summary.get("writers", {}).get("accepted", "") for summary in self.finished)
 
     @property
     def rejection(self) -> str:
-        """Why the last writer that came with a plan was not accepted; "" if it was, or none came."""
+        """Why the latest draft of a problem writer was rejected; "" if it was accepted, or if no draft came."""
         for summary in reversed(self._summaries_of_library()):
             writers = summary.get("writers", {})
             if writers.get("offered"):
@@ -101,19 +109,19 @@ class Recorder:
         writers: Iterable[StoredWriter] = (),
         considered: DraftDecision | None = None,
     ) -> dict[str, Any]:
-        """Save a level and commit it; afterwards it is never run again.
+        """Save the result of a level and commit the level, so that a resumed run does not play it again.
 
         Args:
-            writers: those to go on with, and before them older versions of theirs.
-            considered: what became of the writer that came with the level's plan.
+            writers: all versions of the stored problem writers; older versions come before newer ones.
+            considered: the decision on the draft that came with the level's plan, if any.
 
         Returns:
-            Its summary.
+            The summary of the level.
         """
         number = len(self.finished) + 1
         agent_file = self._save_versions(number, result)
         trajectory = f"trajectories/{task.category}_{task.env_id}.json"
-        record = self._trajectory(task, seed, result)
+        record = self._make_trajectory(task, seed, result)
         self._folder.write_json(trajectory, record)
         if result.solved and result.plan is not None:
             self.agent = result.agent
@@ -152,17 +160,20 @@ class Recorder:
         return summary
 
     def pause(self, error: UnusableModelError, calls: int) -> None:
-        """Have a model asked anew when the run goes on: its server may answer better, or another model stands for it.
+        """Record that the role of an unusable model must be asked anew when the run is resumed.
+
+        Old answers must not be reused, because the server may answer better by then, or the user may choose another
+        model.
 
         Args:
-            calls: finished in the run.
+            calls: number of calls that the run has finished.
         """
         info = self._folder.info()
         asked_anew = info.get(ASKED_ANEW, {}) | {error.role: calls}
         self._folder.write_json("run.json", info | {ASKED_ANEW: asked_anew})
 
     def spent_on(self, index: int) -> dict[str, Any]:
-        """Return requests, tokens and USD of a level, those of killed tries at it included."""
+        """Return requests, tokens and USD of the level ``index`` (from 1), those of killed runs of it included."""
         return sums(record for record in self._ledger.records if record.place.index == index)
 
     def spent(self) -> dict[str, Any]:
@@ -170,7 +181,7 @@ class Recorder:
         return sums(self._ledger.records)
 
     def usage(self) -> dict[str, Any]:
-        """Return requests, tokens and USD of the run and of its categories, unfinished levels included."""
+        """Return requests, tokens and USD of the run and of each category, unfinished levels included."""
         records = self._ledger.records
         names = dict.fromkeys(record.place.category for record in records)
         run_sums = self.spent()
@@ -180,44 +191,57 @@ class Recorder:
         return run_sums | {"categories": categories}
 
     def balance(self) -> None:
-        """Write into ``run.json`` what the run has used so far."""
+        """Write the usage of the run so far (requests, tokens, USD) into ``run.json``."""
         self._folder.write_json("run.json", self._folder.info() | {"usage": self.usage()})
 
     def report(self, seed: int, levels: int) -> dict[str, Any]:
-        """Write the run's summary so far, and return it; ``levels`` is how many the run has."""
+        """Write ``summary.json`` for the run so far, and return its content; ``levels`` is the number of levels."""
         summary = self.totals(seed, levels)
         self._folder.write_json("summary.json", summary)
         self.balance()
         return summary
 
     def _save_versions(self, number: int, result: LevelResult) -> str:
-        """Save agent and PDDL after the level; a failed level's are those of its last attempt."""
-        tried = result.attempts[-1].agent if result.attempts else result.agent
-        agent = result.agent if result.solved else tried
+        """Save agent and PDDL after level ``number``; return the agent's path relative to the run folder.
+
+        After a failed level, the agent of the last attempt is saved.
+        """
+        last_tried = result.attempts[-1].agent if result.attempts else result.agent
+        agent = result.agent if result.solved else last_tried
         return self._folder.save_version(number, agent, result.plan, solved=result.solved)
 
-    def _trajectory(self, task: Task, seed: int, result: LevelResult) -> dict[str, Any]:
+    def _make_trajectory(self, task: Task, seed: int, result: LevelResult) -> dict[str, Any]:
+        """Return the content of a level's trajectory file; save the agents of all attempts."""
         last = result.attempts[-1] if result.attempts else None
+        checkpoint: dict[str, object] | None = None
+        corrections: list[str] = []
+        if last:
+            checkpoint = {"length": len(last.start.primitives), "state_hash": last.start.state_hash}
+            corrections = list(last.outcome.corrections)
         snapshot = result.rounds[-1].snapshot if result.rounds else None
         return {
             "env_id": task.env_id,
             "seed": seed,
             "category": task.category,
             "solved": result.solved,
-            "corrections": list(last.outcome.corrections) if last else [],
-            "checkpoint": {"length": len(last.start.primitives), "state_hash": last.start.state_hash} if last else None,
+            "corrections": corrections,
+            "checkpoint": checkpoint,
             "primitives": list(result.primitives),
             "snapshot": writer_state(snapshot, self._renaming.level(task.info())) if snapshot else None,
-            "attempts": [attempt_record(a, self._folder.save_agent(a.agent)) for a in result.attempts],
+            "attempts": [attempt_record(each, self._folder.save_agent(each.agent)) for each in result.attempts],
         }
 
     def totals(self, seed: int, levels: int) -> dict[str, Any]:
-        """Return the run's summary so far; ``levels`` is how many the run has."""
+        """Return the content of ``summary.json`` for the run so far; ``levels`` is the number of levels of the run."""
         head = {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox}
         return head | totals(self.finished, levels) | {"usage": self.usage()}
 
     def load_solved_levels(self, since: int = 0) -> list[SolvedLevel]:
-        """Return the levels that the library has solved, from the ``since``-th finished one on, from trajectories."""
+        """Return the levels that the present library has solved, read from their trajectory files.
+
+        Args:
+            since: number of finished levels to skip.
+        """
         levels = list[SolvedLevel]()
         for summary in self._summaries_of_library(since):
             if summary["outcome"] == "success":
@@ -226,7 +250,10 @@ class Recorder:
         return levels
 
     def _summaries_of_library(self, since: int = 0) -> list[dict[str, Any]]:
-        """Return the summaries, from the ``since``-th level on, that go with the present library and writers."""
+        """Return the summaries of levels that were played with the present library, without the first ``since`` ones.
+
+        Without carry-over, each category has its own library.
+        """
         latest = self.finished[since:]
         if self._carries_over:
             return latest
@@ -234,10 +261,10 @@ class Recorder:
 
 
 def _read_agent(folder: RunFolder, name: str) -> AgentSource:
-    """Return the agent in a file of a run.
+    """Return the agent in the file ``name`` of a run.
 
     Raises:
-        ResumeError: the file cannot be read, or is no agent.
+        ResumeError: the file cannot be read, or is not the source of an agent.
     """
     agent = AgentSource(folder.read_text(name))
     try:
@@ -249,15 +276,19 @@ def _read_agent(folder: RunFolder, name: str) -> AgentSource:
 
 
 def _summarise_writers(result: LevelResult, considered: DraftDecision | None) -> dict[str, Any]:
-    """Return what a summary says of writers: who made the plan, who did not help and why, the new one's fate."""
-    missed = [asdict(miss) for played in result.rounds for miss in played.missed]
-    told = {"plan": result.plan.writer if result.plan else "", "missed": missed}
-    new = considered or DraftDecision("", "", "")
-    return told | {"offered": new.name, "accepted": new.label, "rejected": new.reason}
+    """Return the part of a level's summary on problem writers.
+
+    ``plan`` is the label of the writer of the last plan, ``missed`` are the failures of writers, and the other fields
+    are the decision on the draft that came with the plan.
+    """
+    failures = [asdict(failure) for played in result.rounds for failure in played.missed]
+    tried = {"plan": result.plan.writer if result.plan else "", "missed": failures}
+    decision = considered or DraftDecision("", "", "")
+    return tried | {"offered": decision.name, "accepted": decision.label, "rejected": decision.reason}
 
 
 def library_size(agent: AgentSource) -> dict[str, int]:
-    """Return the numbers of high-level actions, methods and bytes of an agent."""
+    """Return the numbers of high-level actions, of methods and of bytes of an agent."""
     methods = agent_source.signatures(agent.text)
     actions = library.high_level_actions(agent.text)
     size = len(agent.text.encode())
@@ -265,7 +296,10 @@ def library_size(agent: AgentSource) -> dict[str, int]:
 
 
 def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]:
-    """Return sums over finished levels, without times; a run that was killed and resumed has the same."""
+    """Return sums over the finished levels of a run that has ``levels`` levels.
+
+    Times are left out, so that a run that was killed and resumed has the same sums as a run that was not.
+    """
     categories: dict[str, dict[str, int]] = {}
     counters: dict[str, int] = {}
     for summary in finished:

@@ -93,7 +93,7 @@ class LearnedLevel(StrictRecord):
 
 
 class UnusableRecord(StrictRecord):
-    """A model that gave no usable answer in a level; ``began`` is the beginning of the model's last answer."""
+    """A model that gave no usable answer in a level; ``began`` is how its last unusable answer began."""
 
     model: str
     calls: Count

@@ -1,8 +1,8 @@
-"""Problem writers of a run as files, and back: ``pddl/writers/NAME/vNNN.{py,pddl,json}``.
+"""Save and load the problem writers of a run: files ``pddl/writers/NAME/vNNN.{py,pddl,json}``.
 
-Source and domain of a version never change. What does change, its tally and the levels that it has to go on solving, is
-in the state that a level's commit replaces; the JSON beside them repeats it for readers. A level it has solved is known
-by its trajectory, which holds all that is needed of it.
+The source (``.py``) and the domain (``.pddl``) of a version never change. The tally of a version, and the levels that
+it must go on solving, do change. Therefore they are part of ``state/state.json``, which each level's commit replaces;
+the ``.json`` file only repeats them for readers. A solved level is recorded by the name of its trajectory file.
 """
 
 from __future__ import annotations
@@ -27,85 +27,101 @@ class WriterFiles:
     """The problem writers of a run folder.
 
     Attributes:
-        stored: those of the last commit.
+        stored: the writers at the last commit.
 
     Args:
-        folder: the run's.
-        last_records: what the last commit says of its writers.
+        folder: folder of the run.
+        last_records: records of the writers in the last commit.
 
     Raises:
-        ResumeError: a file of theirs cannot be read.
+        ResumeError: a file of a writer cannot be read.
     """
 
     def __init__(self, folder: RunFolder, last_records: Sequence[Mapping[str, Any]]) -> None:
         self._folder = folder
+        # (environment id, category) -> name of the trajectory file; reading the writers below fills it.
         self._trajectories: dict[tuple[str, str], str] = {}
         self.stored = tuple(map(self._read, last_records))
         self._written: dict[str, tuple[dict[str, Any], ProblemWriter]] = {}
 
     def clear(self, accepted: Collection[str]) -> None:
-        """Remove all but the ``accepted`` labels: a level that was killed has left them."""
+        """Remove the files of writers whose labels are not ``accepted``; a killed level may have left such files."""
         for file in (self._folder.path / FOLDER).glob("*/*"):
             if f"{file.parent.name}/{file.stem}" not in accepted:
                 file.unlink()
 
     def remember_solved(self, name: str, trajectory: Mapping[str, Any]) -> None:
-        """Remember where a solved level lies, which a writer may name from now on."""
+        """Remember ``name``, the trajectory file of a solved level, so that records of writers can refer to it."""
         if trajectory["snapshot"]:
-            self._trajectories[trajectory["env_id"], trajectory["snapshot"]["level"]["category"]] = name
+            category = trajectory["snapshot"]["level"]["category"]
+            self._trajectories[trajectory["env_id"], category] = name
 
     def read_texts(self) -> dict[str, str]:
-        """Return the text of each file that the writers need, by its name relative to the folder."""
+        """Return name -> text of all files of the writers and of their cases; names are relative to the run folder."""
         names = list[str]()
         cases = list[str]()
         for stored in self.stored:
             names += [f"{FOLDER}/{stored.label}.{kind}" for kind in ("py", "pddl", "json")]
-            cases += [self._trajectories[_key(case)] for case in stored.cases]
+            cases += self._find_trajectories(stored)
         return {name: self._folder.read_text(name) for name in (*names, *cases)}
 
     def save(self, versions: Iterable[StoredWriter]) -> list[dict[str, Any]]:
-        """Write what is new; return what the commit has to say of the last version of each name."""
+        """Write new and changed versions; return the records of the newest versions for the commit.
+
+        Args:
+            versions: versions of writers; for each name, older versions come before newer ones.
+        """
         versions = tuple(versions)
-        last = {each.writer.name: each for each in versions}
-        self.stored = tuple(each for each in versions if last[each.writer.name] is each)
+        newest = {version.writer.name: version for version in versions}
+        self.stored = tuple(version for version in versions if newest[version.writer.name] is version)
         for stored in versions:
-            record = self._record(stored)
+            record = self._make_record(stored)
             if self._written.get(stored.label) != (record, stored.writer):
                 self._write(stored, record)
-        return list(map(self._record, self.stored))
+        return list(map(self._make_record, self.stored))
 
-    def _record(self, stored: StoredWriter) -> dict[str, Any]:
-        cases = [self._trajectories[_key(case)] for case in stored.cases]
+    def _find_trajectories(self, stored: StoredWriter) -> list[str]:
+        """Return the names of the trajectory files of the cases of a writer."""
+        return [self._trajectories[case.solved.env_id, case.state["level"]["category"]] for case in stored.cases]
+
+    def _make_record(self, stored: StoredWriter) -> dict[str, Any]:
+        cases = self._find_trajectories(stored)
         totals = {name: getattr(stored, name) for name in ("solved", "failed", "late", "invalid")}
         tallies = {category: asdict(tally) for category, tally in stored.tallies.items()}
         known = {"name": stored.writer.name, "version": stored.version, "born": stored.born, "cases": cases}
         return known | totals | {"tallies": tallies, "left_out": reasons_left_out(stored)}
 
     def _write(self, stored: StoredWriter, record: dict[str, Any]) -> None:
+        """Write the record of a version, and its source and domain unless these are written already."""
         path = self._folder.path / FOLDER / stored.label
         make_folder(path.parent)
-        if self._written.get(stored.label, (None, None))[1] != stored.writer:
+        _, written_writer = self._written.get(stored.label, (None, None))
+        if written_writer != stored.writer:
             write_atomic(path.with_suffix(".py"), stored.writer.source)
             write_atomic(path.with_suffix(".pddl"), stored.writer.domain)
         self._folder.write_json(f"{FOLDER}/{stored.label}.json", record)
         self._written[stored.label] = record, stored.writer
 
     def _read(self, record: Mapping[str, Any]) -> StoredWriter:
-        name, version, born = record["name"], record["version"], record["born"]
+        """Return the problem writer of a record, with source, domain and cases from the files of the run."""
+        name = record["name"]
+        version = record["version"]
+        born = record["born"]
         label = StoredWriter(ProblemWriter(name, "", ""), version, born).label
         source = self._folder.read_text(f"{FOLDER}/{label}.py")
         domain = self._folder.read_text(f"{FOLDER}/{label}.pddl")
-        cases = tuple(map(self._case, record["cases"]))
+        cases = tuple(map(self._read_case, record["cases"]))
         writer = ProblemWriter(name, domain, source)
 
         late = record.get("late", 0)
-        invalid = record.get("invalid", 0)  # which older runs did not count
+        invalid = record.get("invalid", 0)  # older versions of the program did not record late and invalid
         recorded_tallies = record.get("tallies", {})
         tallies = {category: Tally(**tally) for category, tally in recorded_tallies.items()}
         totals = record["solved"], record["failed"], late, invalid
         return StoredWriter(writer, version, born, cases, *totals, tallies)
 
-    def _case(self, name: str) -> Case:
+    def _read_case(self, name: str) -> Case:
+        """Return the case in the trajectory file ``name``, and remember the file."""
         trajectory = read_trajectory(self._folder, name)
         if not trajectory["snapshot"]:
             raise ResumeError(f"{self._folder.path / name} cannot be read: snapshot: a level of a writer has one")
@@ -115,22 +131,18 @@ class WriterFiles:
 
 
 def read_trajectory(folder: RunFolder, name: str) -> dict[str, Any]:
-    """Return the file of a level that was solved.
+    """Return the content of ``name``, the trajectory file of a level that was solved.
 
     Raises:
-        ResumeError: it cannot be read, or is something else.
+        ResumeError: the file cannot be read or is invalid.
     """
     trajectory = folder.read_json(name)
     records.check_record(records.TRAJECTORY, trajectory, folder.path / name)
     return trajectory
 
 
-def _key(case: Case) -> tuple[str, str]:
-    return case.solved.env_id, case.state["level"]["category"]
-
-
 def read_solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
-    """Return the last attempt of a trajectory file, as the regression check wants it."""
+    """Return the last attempt of a trajectory file as an input of the regression check."""
     last = trajectory["attempts"][-1]
     steps = list[PlanStep]()
     for step in last["plan"]:

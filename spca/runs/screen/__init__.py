@@ -1,1 +1,1 @@
-"""What a user sees of a run in a terminal or a file."""
+"""Output of a run in a terminal or a file."""

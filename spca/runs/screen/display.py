@@ -1,4 +1,4 @@
-"""What a user sees of a run: live on a terminal, plain lines elsewhere, a table at the end."""
+"""Output of a run: a live line on a terminal, plain lines in a file or pipe, and a table at the end."""
 
 from __future__ import annotations
 
@@ -33,18 +33,26 @@ from spca.runs.screen.lines import (
 )
 
 _WORKING: Final = {"": "world", "plan": "solver", "code": "checks", "act": "world"}
-"""What is waited for in each phase while no model is."""
+"""Phase -> the part that works in the phase while no model is asked."""
 _LONG = 5.0
+"""Seconds after which a wait is reported in a file."""
 _SILENT = 30.0
+"""Seconds without a report after which also a shorter wait is reported in a file."""
 _LOOK = 0.5
-"""A file is told what is waited for after as many seconds of waiting, or without a line; seconds between looks."""
+"""Seconds between two looks at the current wait."""
 _REFRESHES: Final = 12.5
-"""Refreshes of the live line a second."""
+"""Refreshes of the live line per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Wait:
-    """Who is waited for, since when."""
+    """A wait for a model or another part.
+
+    Attributes:
+        who: role of the model, or name of the part.
+        model: name of the model; "" if no model is asked.
+        since: start of the wait, as ``time.monotonic``.
+    """
 
     who: str
     model: str
@@ -52,13 +60,17 @@ class _Wait:
 
 
 class Display:
-    """Progress and results on standard output.
+    """Prints progress and results of a run on standard output.
 
     Args:
-        tasks: the levels of the run, finished ones included.
+        tasks: all levels of the run, finished levels included.
         paid: whether a model costs money.
-        quiet: print nothing but the final table.
-        greets: tell first what the run works with.
+        quiet: whether to print only the final table.
+        greets: whether to begin with a line on the models and a line on the sandbox.
+        console: where to print; by default standard output.
+
+    Attributes:
+        solved, failed: numbers of finished levels.
     """
 
     def __init__(
@@ -78,9 +90,9 @@ class Display:
         self._live = self._console.is_terminal and not self._console.is_dumb_terminal
         self._status: Live | None = None
         self._spinner = Spinner("dots", style="status.spinner")
-        self._log = threading.Thread()
-        self._ended = threading.Event()
-        self._heading: tuple[str, LevelColumns] | None = None
+        self._wait_reporter = threading.Thread()  # not started; replaced for each level that is shown in a file
+        self._level_ended = threading.Event()
+        self._heading: tuple[str, LevelColumns] | None = None  # category and columns of the last printed heading
         self._repeated = RepeatedLine()
         self._task = Task(0, "", "", "", "")
         self._number = 0
@@ -88,8 +100,8 @@ class Display:
         self._phase = ""
         self._level_started = self._started = time.monotonic()
         self._wait = _Wait(_WORKING[""], "", self._started)
-        self._count: Callable[[], Mapping[str, Any]] = lambda: sums([])
-        self._usage: Mapping[str, Any] = self._count()
+        self._count_usage: Callable[[], Mapping[str, Any]] = lambda: sums([])
+        self._usage: Mapping[str, Any] = self._count_usage()
         self.solved = self.failed = 0
 
     def begin(
@@ -99,136 +111,151 @@ class Display:
         finished: Sequence[Mapping[str, Any]],
         count: Callable[[], Mapping[str, Any]],
     ) -> None:
-        """The first lines: what the run works with, in which sandbox, and where it goes on.
+        """Print the first lines: the greeting, the sandbox, and for a resumed run its progress so far.
 
         Args:
-            finished: summaries of levels.
-            count: what the run has taken so far (:func:`spca.llm.calls.ledger.sums`).
+            greeting: line on the models of the run.
+            sandbox: level of the sandbox.
+            finished: summaries of the finished levels.
+            count: returns the usage of the run so far, as :func:`spca.llm.calls.ledger.sums` does.
         """
         if self._greets:
             self.note(greeting)
             self.note(f"Sandbox: {sandbox} (docs/sandbox.md says what generated code can and cannot do).")
         self.solved = sum(summary["outcome"] == "success" for summary in finished)
         self.failed = len(finished) - self.solved
-        self._count = count
+        self._count_usage = count
         self._usage = count()
-        paid = spending.spent(self._usage)
-        if finished or paid:
+        spent = spending.spent(self._usage)
+        if finished or spent:
             done = f"resuming: {len(finished)} of {len(self._tasks)} levels are finished, {self.solved} of them solved"
-            self.note(f"{done}{paid and f'; so far {paid}'}")
+            so_far = f"; so far {spent}" if spent else ""
+            self.note(f"{done}{so_far}")
 
     def announce_replayed_levels(self, levels: int) -> None:
-        """Say that levels without a usable answer are played again."""
+        """Print how many levels are played again because a model gave no usable answer; print nothing for 0."""
         if levels:
             self.note(f"{format_count(levels, 'level')} without a usable answer: played again")
 
     def note(self, line: str, indent: int = 0) -> None:
-        """A line of its own; of those that say the same one after another the first, and then how many there were."""
+        """Print a line, unless the display is quiet; equal lines in a row are printed once, with their number."""
         if not self._quiet:
             for shown, columns in self._repeated.add(one_line(line), indent):
-                self._say(shown, indent=columns)
+                self._print(shown, indent=columns)
 
     def attend(self, desk: CallDesk) -> None:
-        """Be told by the desk who is asked, what is asked again and when the terminal is needed."""
+        """Let ``desk`` report waits and repeated requests to the display, and suspend the live line when needed."""
         desk.notify = self.note
         desk.waiting = self.asking
         desk.step_aside = self.suspend_display
 
     def telling(self, emit: EventSink) -> EventSink:
-        """``emit``, with a line on each answer that cannot be used; a person waits for the next question."""
+        """Return a sink that passes events to ``emit`` and prints a line on each unusable answer of a model."""
 
-        def tell(event: str, data: Mapping[str, object]) -> None:
+        def emit_and_print(event: str, data: Mapping[str, object]) -> None:
             emit(event, data)
             error = str(data.get("error") or "")
-            if error and str(data.get("model")).startswith("human/"):
+            is_from_person = str(data.get("model")).startswith("human/")
+            if error and is_from_person:
                 self.note(f"that answer cannot be used: {error}")
             elif error and "began" in data:
                 line = describe_unusable(event.removesuffix("_call"), error, str(data["began"]))
                 self.note(line, self._columns().indent)
 
-        return tell
+        return emit_and_print
 
     def level_started(self, number: int, task: Task) -> None:
-        """Begin a level; ``number`` counts from 1."""
+        """Show that a level begins; ``number`` counts from 1."""
         self._task = task
         self._number = number
         self._round = 0
         self._level_started = time.monotonic()
-        self._turn_to("")
+        self._set_phase("")
         if self._quiet:
             return
-        self._head()
+        self._print_heading()
         if self._live:
             self._status = Live(
                 console=self._console, get_renderable=self._draw, transient=True, refresh_per_second=_REFRESHES
             )
             self._status.start()
         else:
-            self._ended.clear()
-            self._log = threading.Thread(target=self._tell_file, daemon=True)
-            self._log.start()
+            self._level_ended.clear()
+            self._wait_reporter = threading.Thread(target=self._report_waits, daemon=True)
+            self._wait_reporter.start()
 
     def phase(self, round_number: int, phase: str) -> None:
-        """What is being done now: plan, code or act."""
+        """Show the current round and phase; ``phase`` is "plan", "code" or "act"."""
         self._round = round_number
-        self._turn_to(phase)
+        self._set_phase(phase)
 
     @contextmanager
     def asking(self, who: str, model: str) -> Iterator[None]:
-        """A model is waited for until the block ends."""
+        """Show until the block ends that a model is asked.
+
+        Args:
+            who: role of the model.
+            model: name of the model.
+        """
         self._wait = _Wait(who, model, time.monotonic())
         try:
             yield
         finally:
             if not self._quiet:
-                self._usage = self._count()
-            self._turn_to(self._phase)
+                self._usage = self._count_usage()
+            self._set_phase(self._phase)
 
-    def _turn_to(self, phase: str) -> None:
+    def _set_phase(self, phase: str) -> None:
+        """Set the phase, and begin to wait for the part that works in this phase."""
         self._phase = phase
         self._wait = _Wait(_WORKING.get(phase, phase), "", time.monotonic())
 
     def _draw(self) -> Spinner:
-        """Return the live line: all that is known, in as many lines as it takes."""
+        """Return the live line with the times, counts, level, round and wait; a narrow terminal wraps the line."""
         now = time.monotonic()
         wait = self._wait
         waited = max(now - wait.since, 0.0)
+        waited_text = f"{waited:.0f}s" if waited < 600 else clock(waited)
         parts = [
             clock(now - self._started),
             f"{self.solved} solved, {self.failed} failed",
             self._task.category,
             f"{self._number}/{len(self._tasks)} {self._task.level}: {self._task.env_id}",
-            *self._describe_work(wait, f"{waited:.0f}s" if waited < 600 else clock(waited)),
+            *self._describe_work(wait, waited_text),
         ]
         self._spinner.update(text=make_text("  ".join(filter(None, parts))))
         return self._spinner
 
     def _describe_work(self, wait: _Wait, waited: str = "") -> list[str]:
-        """Return the round, who is waited for, and what the run has taken so far."""
+        """Return the round, the wait and the usage of the run in words; "" for a part that says nothing."""
         round_words = f"round {self._round}" if self._round else ""
-        who = " ".join(filter(None, (wait.who, wait.model, waited)))
-        return [round_words, who, spending.so_far(self._usage)]
+        wait_words = " ".join(filter(None, (wait.who, wait.model, waited)))
+        return [round_words, wait_words, spending.so_far(self._usage)]
 
-    def _tell_file(self) -> None:
-        """Say once of each long wait of a level who is waited for."""
-        last = self._level_started
-        told = None
-        while not self._ended.wait(_LOOK):
+    def _report_waits(self) -> None:
+        """Print each long wait of a level once, until the level ends; runs in a thread."""
+        last_report = self._level_started
+        reported: _Wait | None = None
+        while not self._level_ended.wait(_LOOK):
+            # The time is read before the wait, so that a wait that begins in between does not seem long.
             now = time.monotonic()
-            wait = self._wait  # in this order: a wait that begins meanwhile has not lasted
-            if wait is not told and (now - wait.since >= _LONG or now - last >= _SILENT):
-                told = wait
+            wait = self._wait
+            is_due = now - wait.since >= _LONG or now - last_report >= _SILENT
+            if wait is not reported and is_due:
+                reported = wait
                 level = self._columns().name_wait(clock(wait.since - self._started), self._number, self._task)
                 line = make_text("  ".join(filter(None, (level, *self._describe_work(wait)))))
-                with suppress(OSError):  # who prints the next result says that nothing can be written
+                with suppress(OSError):  # printing the next result raises the same error in the main thread
                     self._console.print(line, soft_wrap=True)
-            last = now if wait is told else last
+            if wait is reported:  # silence is counted from the end of a reported wait
+                last_report = now
 
     def _columns(self) -> LevelColumns:
+        """Return the columns of results that fit the present width of the terminal."""
         return LevelColumns.fit(self._tasks, self._console.width, paid=self._paid)
 
-    def _head(self) -> None:
-        """Say the category and what the columns mean, unless the last such line does."""
+    def _print_heading(self) -> None:
+        """Print the category and the headings of the columns, unless the last printed heading is the same."""
         columns = self._columns()
         heading = (self._task.category, columns)
         if heading != self._heading:
@@ -236,7 +263,12 @@ class Display:
             self._console.print(columns.make_heading(self._task.category))
 
     def level_ended(self, summary: Mapping[str, Any], ended: Sequence[str] = ()) -> None:
-        """Print a level's line, and below it what failed on the way; ``ended``: statuses of its failed attempts."""
+        """Print the result of a level, and below it the failures on the way.
+
+        Args:
+            summary: summary of the level.
+            ended: statuses of the failed attempts, in order.
+        """
         self.close()
         solved = summary["outcome"] == "success"
         self.solved += solved
@@ -244,24 +276,25 @@ class Display:
         if self._quiet:
             return
 
-        self._usage = self._count()
-        self._head()
+        self._usage = self._count_usage()
+        self._print_heading()
         seconds = time.monotonic() - self._level_started
-        figures = format_figures(summary, seconds, f"{self.solved}/{self.solved + self.failed}", self._usage)
+        solved_of_finished = f"{self.solved}/{self.solved + self.failed}"
+        figures = format_figures(summary, seconds, solved_of_finished, self._usage)
         mark, style = ("solved", "green") if solved else ("failed", "red")
         columns = self._columns()
         self._console.print(columns.make_row(mark, style, self._number, self._task, figures))
 
-        self._say(describe_troubles(summary["counters"], ended), indent=columns.indent)
+        self._print(describe_troubles(summary["counters"], ended), indent=columns.indent)
         if not solved:
-            self._say(describe_failure(summary), indent=columns.indent)
+            self._print(describe_failure(summary), indent=columns.indent)
 
-    def _say(self, text: str, style: str = "", indent: int = 0) -> None:
+    def _print(self, text: str, style: str = "", indent: int = 0) -> None:
         print_line(self._console, text, style, indent)
 
     @contextmanager
     def suspend_display(self) -> Iterator[None]:
-        """Leave the terminal to somebody else."""
+        """Hide the live line until the block ends, so that a model or a person can use the terminal."""
         if self._status is None:
             yield
             return
@@ -272,50 +305,60 @@ class Display:
             self._status.start()
 
     def close(self) -> None:
-        """Take the live line down; nothing more is said of the level but how often the last line was said."""
+        """Remove the live line, stop to report waits, and print how often the last line was repeated, if it was."""
         if self._status is not None:
             self._status.stop()
             self._status = None
-        if self._log.is_alive():
-            self._ended.set()
-            self._log.join()
+        if self._wait_reporter.is_alive():
+            self._level_ended.set()
+            self._wait_reporter.join()
         for line, indent in self._repeated.end():
-            self._say(line, indent=indent)
+            self._print(line, indent=indent)
 
     def table(self, totals: Mapping[str, Any], seconds: float, where: str) -> None:
-        """The result per category, and what it took where models were paid in tokens."""
+        """Print the final table with a row per category, and below it the totals of the run.
+
+        Args:
+            totals: content of ``summary.json``.
+            seconds: duration of the run in this process.
+            where: path of the run folder.
+        """
         self.close()
         usage = totals["usage"]
-        paid = bool(usage["input_tokens"] or usage["output_tokens"] or usage["cost_unknown"])
-        self._say(f"{totals['solved']} of {totals['levels']} levels solved", "bold")
-        print_table(self._console, list(_make_rows(totals, paid)))
-        if paid:
-            requests = f"{format_count(usage['requests'], 'request')}{spending.count_unanswered(usage)}"
-            self._say(f"{requests}, {spending.spent(usage)}")
-            if usage["cost_unknown"]:
-                unknown = format_count(usage["cost_unknown"], "request")
-                self._say(f"?: the cost of {unknown} is not known; see calls.jsonl")
-            if usage["estimated"]:
-                self._say("~: estimated, because the server reports no tokens")
-        self._say(describe_culprits(totals.get("failures", ())))
+        has_paid_requests = bool(usage["input_tokens"] or usage["output_tokens"] or usage["cost_unknown"])
+        self._print(f"{totals['solved']} of {totals['levels']} levels solved", "bold")
+        print_table(self._console, list(_make_rows(totals, has_paid_requests)))
+        if has_paid_requests:
+            self._print_spending(usage)
+        self._print(describe_culprits(totals.get("failures", ())))
         if usage["differing"]:
             prompts = format_count(usage["requests"], "prompt")
-            self._say(f"{usage['differing']} of {prompts} differ from those that the answers were recorded for")
+            self._print(f"{usage['differing']} of {prompts} differ from those that the answers were recorded for")
         counters = totals["counters"]
         if planned := counters.get("planner_compiled", 0) - counters.get("compiled_failed", 0):
-            self._say(f"planned without a call, by stored problem writers: {format_count(planned, 'level')}")
+            self._print(f"planned without a call, by stored problem writers: {format_count(planned, 'level')}")
         if totals["sandbox"] == "unsafe":
-            self._say("unsafe: generated code ran without the sandbox (--unsafe-no-sandbox)", "red")
+            self._print("unsafe: generated code ran without the sandbox (--unsafe-no-sandbox)", "red")
         if totals["corrected"]:
             corrected = ", ".join(totals["corrected"])
             impossible = "(docs/simulator.md; impossible with --upstream-rules)"
-            self._say(f"solved with minigrid's verifier corrected: {corrected} {impossible}")
-        self._say(f"{clock(seconds)} elapsed; everything about the run lies in {where}")
+            self._print(f"solved with minigrid's verifier corrected: {corrected} {impossible}")
+        self._print(f"{clock(seconds)} elapsed; everything about the run lies in {where}")
         self.note(f"look at it: {program()} report {shlex.quote(where)}")
+
+    def _print_spending(self, usage: Mapping[str, Any]) -> None:
+        """Print requests, tokens and USD of the run, and the meaning of "?" and "~" if they occur."""
+        requests = f"{format_count(usage['requests'], 'request')}{spending.count_unanswered(usage)}"
+        self._print(f"{requests}, {spending.spent(usage)}")
+        if usage["cost_unknown"]:
+            unknown = format_count(usage["cost_unknown"], "request")
+            self._print(f"?: the cost of {unknown} is not known; see calls.jsonl")
+        if usage["estimated"]:
+            self._print("~: estimated, because the server reports no tokens")
 
 
 def _make_rows(totals: Mapping[str, Any], paid: bool) -> Iterator[dict[str, object]]:
-    """Yield a row of the final table for each category."""
+    """Yield a row of the final table for each category; if ``paid``, with columns for tokens and USD."""
     usage = totals["usage"]["categories"]
     for name, row in totals["categories"].items():
         solved = f"{row['solved']}/{row['levels']}"
@@ -327,11 +370,17 @@ def _make_rows(totals: Mapping[str, Any], paid: bool) -> Iterator[dict[str, obje
 
 
 def list_tasks(rows: Sequence[tuple[str, str, str]]) -> None:
-    """Print categories, levels and environment ids."""
+    """Print categories, levels and environment ids as an indented list.
+
+    Args:
+        rows: (category, level, environment id) of each task; rows of one category, and of one level, are adjacent.
+    """
     console = open_console()
-    shown: tuple[str, ...] = ()
+    previous: tuple[str, ...] = ()
     for row in rows:
         for depth, name in enumerate(row):
-            if depth == 2 or row[: depth + 1] != shown[: depth + 1]:
+            is_env_id = depth == 2
+            is_new = row[: depth + 1] != previous[: depth + 1]
+            if is_env_id or is_new:
                 print_line(console, name, "" if depth else "bold", indent=2 * depth)
-        shown = row
+        previous = row

@@ -1,4 +1,4 @@
-"""What is said of a run and its levels, and the columns of the levels' results (pure)."""
+"""Texts on a run and its levels, and the columns of the levels' results (pure)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from spca.runs.default_models import list_configured
 from spca.runs.models import Models
 from spca.runs.startup import Prepared
 
-_MARK: Final = 6
-"""Columns of "solved" and "failed"."""
+_MARK_WIDTH: Final = 6
+"""Width of the words "solved" and "failed", in columns of the terminal."""
 _WIDTHS: Final = {
     "rounds": 6,
     "calls": 5,
@@ -35,18 +35,25 @@ _WIDTHS: Final = {
     "solved": 7,
     "spent": 7,
 }
-"""Columns of a result's figures, in their order; "solved" and "spent" are sums of the run so far."""
+"""Heading of a figure -> its width in columns, in the order of printing.
+
+"solved" and "spent" are sums of the run so far; the others belong to one level.
+"""
 _DROP_ORDER: Final = ("rounds", "tokens", "steps", "USD", "calls", "spent", "time", "solved")
-"""The figures, in the order in which they are left out where there is no room."""
+"""Headings of the figures, in the order in which they are left out on a narrow terminal."""
 _PAID: Final = frozenset({"tokens", "USD", "spent"})
-_FAULT: Final = 160
-"""Characters of what is wrong with an answer."""
-_REPEATED: Final = 60
-"""Characters of a line that stands there already."""
+"""Headings of the figures that are shown only if a model costs money."""
+_MAX_FAULT: Final = 160
+"""Characters of the description of an unusable answer."""
+_MAX_REPEATED: Final = 60
+"""Characters of a repeated line that are quoted beside the number of repetitions."""
 
 
 class RepeatedLine:
-    """Has lines that say the same one after another stand there once, and then how often they were said."""
+    """Reduces equal lines in a row to the first line and a line with their number.
+
+    Lines are equal if they have the same text before :data:`spca.llm.calls.retry.AGAIN`.
+    """
 
     def __init__(self) -> None:
         self._said = ""
@@ -54,7 +61,7 @@ class RepeatedLine:
         self._count = 0
 
     def add(self, line: str, indent: int = 0) -> list[tuple[str, int]]:
-        """Return the lines to show now that ``line`` is said, with their indents: none if it says the same again."""
+        """Return the lines to print for ``line``, each with its indent; none if ``line`` repeats the previous line."""
         said = line.partition(AGAIN)[0]
         if said == self._said:
             self._count += 1
@@ -66,52 +73,52 @@ class RepeatedLine:
         return [*ended, (line, indent)]
 
     def end(self) -> list[tuple[str, int]]:
-        """Return what to show before something else: how often the last line was said, if more than once."""
+        """End the row of equal lines; return a line with their number and its indent, if there were several."""
         count = self._count
         self._count = 0
         said = self._said
         self._said = ""
         if count <= 1:
             return []
-        return [(f"{count} times: {beginning(said, _REPEATED)}", self._indent)]
+        return [(f"{count} times: {beginning(said, _MAX_REPEATED)}", self._indent)]
 
 
 def describe_unusable(role: str, error: str, began: str) -> str:
-    """Return a line on an answer that could not be used: who gave it, what is wrong with it and how it began."""
-    fault = beginning(error.partition("\n")[0], _FAULT)
+    """Return a line on an unusable answer: the role of the model, the fault, and the beginning of the answer."""
+    fault = beginning(error.partition("\n")[0], _MAX_FAULT)
     if not began:
         return f"{role}: {fault}"
     return f'{role}: {fault}; the answer began: "{began}"'
 
 
 def describe_failure(summary: Mapping[str, Any]) -> str:
-    """Return why a level failed, behind who failed in its rounds, in order."""
+    """Return the culprits of a failed level's rounds, in order, and why the level failed."""
     reason = summary["reason"].partition("\n")[0]
     culprits = [culprit for culprit, _ in groupby(summary.get("failed_rounds", ()))]
     return f"{', '.join(culprits)} failed: {reason}" if culprits else reason
 
 
 def describe_culprits(failures: Sequence[Mapping[str, Any]]) -> str:
-    """Return who failed in the end how often, "" where nobody did."""
-    culprits = Counter(each["failed_by"] for each in failures if each.get("failed_by"))
+    """Return how many levels each culprit has failed, the most frequent culprit first; "" if no level failed."""
+    culprits = Counter(failure["failed_by"] for failure in failures if failure.get("failed_by"))
     counts = ", ".join(f"{count} by {culprit}" for culprit, count in culprits.most_common())
     return f"failed: {counts}" if counts else ""
 
 
 def format_duration(seconds: float) -> str:
-    """Return a time as ``0.9s``, ``12:03`` or ``1:02:03``."""
+    """Return a duration as ``0.9s``, ``12:03`` or ``1:02:03``."""
     return f"{seconds:.1f}s" if seconds < 99.95 else clock(seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class LevelColumns:
-    """The columns in which the results of a run's levels stand below each other, each printed when it is known.
+    """The layout of the rows with the results of levels. All widths are columns of the terminal.
 
     Attributes:
-        number: columns of a level's number.
-        name: columns of its name.
-        is_full: names are said with that of their level in the curriculum.
-        headings: of the figures that there is room for.
+        number: width of a level's number.
+        name: width of a level's name.
+        is_full: whether the name is ``level: environment id``, not only the environment id.
+        headings: headings of the figures that fit the terminal, in order.
     """
 
     number: int
@@ -121,11 +128,11 @@ class LevelColumns:
 
     @classmethod
     def fit(cls, tasks: Sequence[Task], width: int, *, paid: bool) -> LevelColumns:
-        """Return the columns for ``tasks`` in ``width`` columns of the terminal."""
+        """Return the layout for the results of ``tasks`` in a terminal of ``width`` columns."""
         number = len(str(len(tasks)))
         name = max((cell_len(_name_level(task)) for task in tasks), default=0)
         full_name = max((cell_len(_name_level(task, is_full=True)) for task in tasks), default=0)
-        room = width - _MARK - number - 2
+        room = width - _MARK_WIDTH - number - 2
 
         headings = [heading for heading in _WIDTHS if paid or heading not in _PAID]
         for heading in _DROP_ORDER:
@@ -137,24 +144,35 @@ class LevelColumns:
 
     @property
     def indent(self) -> int:
-        """Columns before a level's name."""
-        return _MARK + self.number + 2
+        """Number of columns before a level's name."""
+        return _MARK_WIDTH + self.number + 2
 
     def make_heading(self, category: str) -> Table:
-        """Return the first line of a category."""
+        """Return the row above the results of a category: its name and the headings."""
         return self._make_row(make_text(category), {heading: heading for heading in self.headings}, "bold")
 
     def make_row(self, mark: str, style: str, number: int, task: Task, figures: Mapping[str, str]) -> Table:
-        """Return a level's line; ``figures`` by heading."""
+        """Return the row of a level's result.
+
+        Args:
+            mark: "solved" or "failed", printed in ``style``.
+            number: number of the level, from 1.
+            figures: heading -> figure.
+        """
         level = _name_level(task, is_full=self.is_full)
-        name = Text(f"{mark:{_MARK}} {number:>{self.number}} {level}")
-        name.stylize(style, 0, _MARK)
+        name = Text(f"{mark:{_MARK_WIDTH}} {number:>{self.number}} {level}")
+        name.stylize(style, 0, _MARK_WIDTH)
         return self._make_row(name, figures)
 
     def name_wait(self, since: str, number: int, task: Task) -> str:
-        """Return the beginning of a line on a wait, below the results."""
+        """Return the beginning of a line on a wait, aligned with the results.
+
+        Args:
+            since: when the wait began, as a duration since the start of the run.
+            number: number of the level, from 1.
+        """
         level = _name_level(task)
-        return f"{since:>{_MARK}} {number:>{self.number}} {level}"
+        return f"{since:>{_MARK_WIDTH}} {number:>{self.number}} {level}"
 
     def _make_row(self, name: Text, figures: Mapping[str, str], style: str = "") -> Table:
         row = Table.grid(padding=(0, 1))
@@ -166,6 +184,7 @@ class LevelColumns:
 
 
 def _measure_figures(headings: Sequence[str]) -> int:
+    """Return the width of the figures with a space before each."""
     return sum(_WIDTHS[heading] + 1 for heading in headings)
 
 
@@ -176,13 +195,13 @@ def _name_level(task: Task, *, is_full: bool = False) -> str:
 def format_figures(
     summary: Mapping[str, Any], seconds: float, solved: str, so_far: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return the figures of a finished level by heading.
+    """Return the figures of a finished level: heading -> text.
 
     Args:
-        summary: the level's.
-        seconds: that it took.
-        solved: levels solved of those that are finished.
-        so_far: usage of the run.
+        summary: summary of the level.
+        seconds: duration of the level.
+        solved: numbers of solved and of finished levels, such as "3/4".
+        so_far: usage of the run so far.
     """
     counters = summary["counters"]
     usage = summary["usage"]
@@ -204,14 +223,15 @@ _TROUBLES: Final = {
     "refused plan": "plan_objections",
     "rejected writer": "writer_rejected",
 }
+"""Noun for a trouble -> name of its counter."""
 
 
 def describe_troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
-    """Return what failed on the way through a level, "" where nothing did.
+    """Return the numbers of repairs, refusals and failed attempts in a level, in words; "" if there are none.
 
     Args:
-        counters: of the level.
-        ended: statuses of its failed attempts, in order.
+        counters: counters of the level.
+        ended: statuses of the failed attempts, in order.
     """
     troubles = list[str]()
     for noun, counter in _TROUBLES.items():
@@ -220,22 +240,22 @@ def describe_troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
     if ended:
         statuses = list[str]()
         for status, number in Counter(ended).items():
-            is_mixed = 1 < number < len(ended)
-            statuses.append(f"{number} {status}" if is_mixed else status)
+            needs_number = 1 < number < len(ended)  # otherwise "1", or the number of all failed attempts, is clear
+            statuses.append(f"{number} {status}" if needs_number else status)
         attempts = format_count(len(ended), "failed attempt")
         troubles.append(f"{attempts}: {', '.join(statuses)}")
     return ", ".join(troubles)
 
 
 def describe_run(prepared: Prepared, environ: Mapping[str, str]) -> str:
-    """Return one line on the models and caps of a run, and the flags that take parts of learning away."""
+    """Return one line on the models and caps of a run, and on the flags that switch off parts of learning."""
     line = describe_models(prepared.models, environ, prepared.caps)
     flags = prepared.settings.ablations
     return f"{line} Learning with {', '.join(flags)}." if flags else line
 
 
 def describe_models(models: Models, environ: Mapping[str, str], caps: Caps) -> str:
-    """Return one line on which models a run uses, why, what caps can be reached, and how to choose others."""
+    """Return one line on the models of a run, their servers, the caps, and other models that could be used."""
     if models.settings.uses_reference:
         return (
             "Models: the embedded reference model (no key needed). "
@@ -251,14 +271,16 @@ def describe_models(models: Models, environ: Mapping[str, str], caps: Caps) -> s
             parts.append(f"{prefix} at {server.url}")
     if limits := _list_limits(caps, models.cost_money):
         parts.append(f"capped at {' and '.join(limits)}")
-    found = list_configured(environ)
-    also = [default.prefix for default in found[1:-1] if default.prefix not in used]
-    if also and found[0].models == models.settings.refs:
-        parts.append(f"{' and '.join(also)} could be used too (docs/models.md)")
+    configured = list_configured(environ)
+    unused = [default.prefix for default in configured[1:-1] if default.prefix not in used]  # the last is embedded
+    uses_defaults = configured[0].models == models.settings.refs
+    if unused and uses_defaults:
+        parts.append(f"{' and '.join(unused)} could be used too (docs/models.md)")
     return "; ".join(parts) + "."
 
 
 def _list_limits(caps: Caps, cost_money: bool) -> list[str]:
+    """Return the caps that can be reached, in words; the cap on cost only if a model costs money."""
     limits = []
     if caps.cost_usd is not None and cost_money:
         limits.append(f"{caps.cost_usd:g} USD")

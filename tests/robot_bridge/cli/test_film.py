@@ -11,7 +11,7 @@ import av
 import numpy as np
 import pytest
 
-from robot_bridge.cli.film import LONE_MAP_WIDTH, CAMERA_WIDTH, HEIGHT, SQUARE_WIDTH, WORDS_HEIGHT, Film
+from robot_bridge.cli.film import CAMERA_WIDTH, HEIGHT, LONE_MAP_WIDTH, SQUARE_WIDTH, WORDS_HEIGHT, Film
 from robot_bridge.cli.map_picture import Picture
 from robot_bridge.contracts import Applied, Estimate, Frame, Observation, Pose, Twist
 from robot_bridge.errors import SetupError

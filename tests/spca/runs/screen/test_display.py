@@ -346,14 +346,14 @@ def test_a_file_is_told_of_long_waits_once(monkeypatch: pytest.MonkeyPatch, dumb
         """Time passes, and the thread looks at the clock: the second look has begun after that and ended."""
         clock.now += seconds
         seen = looks[0]
-        assert becomes(lambda: looks[0] > seen + 2 or not display._log.is_alive())
+        assert becomes(lambda: looks[0] > seen + 2 or not display._wait_reporter.is_alive())
 
     def wait(_seconds: float) -> bool:
         looks[0] += 1
         sleep(0.0005)
-        return display._ended.is_set()
+        return display._level_ended.is_set()
 
-    monkeypatch.setattr(display._ended, "wait", wait)
+    monkeypatch.setattr(display._level_ended, "wait", wait)
     display.level_started(1, TASKS[0])
     display.phase(1, "plan")
     for _ in range(6):
@@ -382,7 +382,7 @@ def test_a_file_is_told_of_long_waits_once(monkeypatch: pytest.MonkeyPatch, dumb
     display.level_ended(summary())
     passes(100)
     assert "solved 1" in out.getvalue().splitlines()[-2]
-    assert not display._log.is_alive()
+    assert not display._wait_reporter.is_alive()
 
 
 def test_the_list_of_tasks(capsys: pytest.CaptureFixture[str]) -> None:
