@@ -64,7 +64,7 @@ class CoderLLM:
         """Ask the coder for the code of ``actions``, at most ``1 + MAX_ROUNDS`` times.
 
         The coder may object to the plan instead, by the answer ``PLAN: reason``. An unusable answer that equals an
-        earlier one ends the search, because the model would repeat itself again.
+        earlier answer ends the search, because the model would repeat itself again.
 
         Args:
             actions: names of the actions to write, or to rewrite if ``past_error_log`` reports a failure of the plan.

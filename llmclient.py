@@ -154,7 +154,7 @@ def require_repairable(error: ProviderError, messages: Sequence[Message]) -> Non
 
 
 def _reask(text: str, error: str) -> tuple[Message, ...]:
-    """Return the messages that a re-ask adds to the question: the bad answer, unless it is blank, and its fault.
+    """Return the messages that a re-ask adds to the question: the bad answer unless blank, and its fault.
 
     Args:
         text: the bad answer, "" if it cannot be quoted.

@@ -52,7 +52,7 @@ class Loop:
         emit: receives an event for each round and each simulation.
         progress: called with the number of the round and the name of the phase when a phase begins.
         keep_copy: called with the agent's source before the source is executed.
-        writers: stored problem writers, tried before the planner is asked; None for none.
+        writers: stored problem writers, tried before the planner is asked; None without stored writers.
         tally: counts usable and unusable answers, and decides when a level stops to ask its models.
 
     Attributes:
@@ -272,7 +272,7 @@ def main(argv: Sequence[str] | None = None, programs: Mapping[str, str] = Mappin
     """Run the program and return the exit code.
 
     Args:
-        argv: arguments of the command line; None for those of the process.
+        argv: arguments of the command line; None for the arguments of the process.
         programs: command -> description of a further program, for ``--help``; the caller runs these programs itself.
     """
     return run_program(argv, ApplicationFunction("main", "load_phases"), programs)

@@ -273,7 +273,7 @@ class Interruptible(Protocol):
 def register_signal_handlers(logger: Interruptible) -> Callable[[], None]:
     """Let SIGINT, SIGTERM and SIGHUP interrupt ``logger``; return a function that restores the former handlers.
 
-    The second signal of a kind kills the process, because generated code may swallow the exception of the first one.
+    The second signal of a kind kills the process, because generated code may swallow the exception of the first.
     """
 
     def handle(number: int, _frame: FrameType | None) -> None:

@@ -175,7 +175,7 @@ class PlannerLLM:
     ) -> Plan | PlanFailure:
         """Ask for PDDL until it yields a valid plan, at most ``1 + MAX_RETRIES`` times.
 
-        An unusable answer that equals an earlier one ends the search, because the model would repeat itself again.
+        An unusable answer that equals an earlier answer ends the search, because the model would repeat itself again.
 
         Args:
             actions: signatures and docstrings of the agent's high-level actions.

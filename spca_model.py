@@ -165,7 +165,7 @@ class SpcaModel(ModelInterface):
         """Open a run folder, prove that the sandbox holds, and start the solver.
 
         Raises:
-            ModelError: any of it cannot be had; says why.
+            ModelError: the run, the sandbox or the solver cannot be used; the message says why.
         """
         del device
         from spca.common.errors import UserError, WorkspaceBusyError
@@ -193,7 +193,7 @@ class SpcaModel(ModelInterface):
         """Play the whole task; :meth:`predict` then tells what was done.
 
         Raises:
-            ModelError: the task does not lie on the square tiling, or its world cannot be had.
+            ModelError: the task does not lie on the square tiling, or its world cannot be opened.
             ModelUnavailableError: a model does not answer or gives no usable answers, or a cap was reached
                 (BudgetSpentError), which would fail every task to come.
         """

@@ -1,1 +1,1 @@
-"""An exploration: when the model is asked, what is done without it, and how it ends."""
+"""Exploration: when the model is asked, what the robot does without an answer, and how the exploration ends."""

@@ -1,7 +1,7 @@
-"""Ask the model: one question at a time, without stopping the control loop, and keep track of its answers.
+"""Ask the model one question at a time, without stopping the control loop, and keep track of the answers.
 
-A question goes over a link, and its answer is polled. With a simulated clock the question is answered at once and the
-answer held back for its latency, so that runs are repeatable; in real time it is asked in a thread.
+A question goes over a link, and the answer is polled. With a simulated clock, the question is answered at once, and the
+answer is held back for its latency, so that runs are repeatable. In real time, the question is asked in a thread.
 :mod:`robot_bridge.exploration.schedule` has the rules for when to ask.
 """
 
@@ -53,17 +53,17 @@ _LOG: Final = logging.getLogger(__name__)
 
 _MOVED_M: Final = 0.05
 _MOVED_RADIANS: Final = math.radians(3)
-"""Above these, the robot has really moved; below, its estimate only jitters."""
-_INSTANT: Final = 1e-6
+"""A smaller change of the estimate is jitter, not motion of the robot."""
+_CLOCK_TOLERANCE_S: Final = 1e-6
+"""Allowance for rounding errors in times of the robot's clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a question.
+    """Answer to a question.
 
-    ``value`` is a decision or a description, None if there is none for the reason ``failure``, or because the question
-    raised ``error``. ``latency_s`` is how long it takes on the robot's clock; a question that leaves it None takes the
-    real time that passes.
+    ``value`` is a decision or a description. If it is None, ``failure`` says why, or ``error`` is what the question
+    raised. ``latency_s`` is how long the answer took on the robot's clock; if None, the real time counts.
     """
 
     value: NavigationDecision | str | None = None
@@ -73,24 +73,25 @@ class Answer:
 
 
 Question = Callable[[], Answer]
-"""May raise; the error is an answer too."""
+"""Function that asks the model and returns the answer; an error that it raises becomes an answer, too."""
 
 
-def _answer(question: Question) -> Answer:
+def _ask(question: Question) -> Answer:
+    """Return the answer to a question, or an answer with the error that the question raised."""
     try:
         return question()
-    except Exception as error:  # the boundary to models: whoever polls decides what an error means
+    except Exception as error:  # the boundary to models: the caller of poll decides what an error means
         _LOG.info("the model gave no answer", exc_info=error)
         return Answer(error=error)
 
 
 class LockstepLink:
-    """A link for clocks that stand still while a model thinks; see :data:`Link`.
+    """Link for clocks that stand still while a model thinks; see :data:`Link`.
 
     Args:
         clock: the robot's clock.
-        latency_s: delay added to the latency that an answer states; None adds nothing, and an answer without a stated
-            latency takes the real time that passed, which is not repeatable.
+        latency_s: delay added to the latency that an answer states. If None, no delay is added, and an answer without a
+            stated latency takes the real time that passed, which is not repeatable.
     """
 
     def __init__(self, clock: Clock, latency_s: float | None = 0.0) -> None:
@@ -101,13 +102,13 @@ class LockstepLink:
 
     def ask(self, question: Question) -> None:
         began = time.perf_counter()
-        answer = _answer(question)
+        answer = _ask(question)
         latency = answer.latency_s
         if latency is None:
             latency = time.perf_counter() - began if self._latency is None else 0.0
         latency += self._latency or 0.0
         self._answer = replace(answer, latency_s=latency)
-        self._due = self._clock.now() + latency - _INSTANT
+        self._due = self._clock.now() + latency - _CLOCK_TOLERANCE_S
 
     def poll(self) -> Answer | None:
         if self._answer is None or self._clock.now() < self._due:
@@ -121,10 +122,10 @@ class LockstepLink:
 
 
 class ThreadedLink:
-    """A link for real time: every question runs in its own daemon thread, so that one that hangs blocks nobody.
+    """Link for real time, which asks every question in a daemon thread of its own; see :data:`Link`.
 
-    See :data:`Link`. It blocks only the next question: a forgotten question is still running, and neither a model nor
-    its ledger support two at a time. The wait counts as the model's latency.
+    A question that hangs blocks only the next question. The next question must wait even if the hanging question was
+    forgotten, because neither a model nor its ledger supports two questions at a time. The wait counts as latency.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -140,8 +141,9 @@ class ThreadedLink:
         def work() -> None:
             if earlier is not None:
                 earlier.join()
-            if self._answers is answers:  # else it was forgotten before it was asked
-                answer = _answer(question)
+            is_forgotten = self._answers is not answers  # close() replaces the queue
+            if not is_forgotten:
+                answer = _ask(question)
                 answers.put(replace(answer, latency_s=self._clock.now() - asked_at))
 
         self._answers = answers
@@ -156,22 +158,22 @@ class ThreadedLink:
 
 
 Link = LockstepLink | ThreadedLink
-"""Takes one question at a time to the model.
+"""Connection to the model for a single question at a time.
 
-``ask`` returns at once. ``poll`` returns the answer once, when it has come, with its latency, else None. ``close``
-forgets the pending question; its answer is thrown away when it comes.
+``ask`` sends a question and returns at once. ``poll`` returns the answer with its latency a single time after the
+answer has come, else None. ``close`` forgets the pending question, so that its answer is thrown away.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A camera picture shown to the model, and the robot's pose at that time."""
+    """Camera picture that the model has seen, and the robot's pose at the time of the message."""
 
     frame: Frame
     pose: Pose
 
     def compare_with(self, view: View) -> LeftOut:
-        """Return the reason to leave out a picture that shows nothing new."""
+        """Return the reason to leave out the view's picture, given that it shows nothing new."""
         frame = view.observation.frame
         pose = view.current_position
         if frame is None or frame.stamp <= self.frame.stamp:
@@ -182,11 +184,12 @@ class Shown:
 
 
 class Asker:
-    """Decides when to ask the model, asks it, and counts the calls; one per exploration, not thread-safe.
+    """Asker that decides when to ask the model, asks, and counts calls; made anew per exploration, not thread-safe.
 
     Attributes:
-        is_disturbed: something happened that the model does not know: a refusal, a block, a person at the controls.
-        latencies_s: of all calls that were answered.
+        is_disturbed: whether something happened that the model does not know, such as a refusal, a blocked action, or
+            a person at the controls.
+        latencies_s: latencies of all answered calls.
     """
 
     def __init__(
@@ -206,16 +209,16 @@ class Asker:
         self._monitor = monitor
         self._note = note
         self._events = EventTrigger(config)
-        self._news = set[Trigger]()
+        self._new_triggers = set[Trigger]()
         self._last_trigger: float | None = None
         self._scan_stamp = -math.inf
         self._asked_at: float | None = None
         self._pending_since: float | None = None
         self._failing_since: float | None = None
         self._failures = 0
-        self._showing: Shown | None = None
-        self._shown: Shown | None = None
-        self._is_skipped = False
+        self._pending_picture: Shown | None = None
+        self._seen_picture: Shown | None = None
+        self._has_noted_skip = False
         self._chose_rest = False
         self._end: ModelEnded | None = None
         self.is_disturbed = False
@@ -223,60 +226,62 @@ class Asker:
 
     @property
     def is_alone(self) -> bool:
-        """Return whether no model will answer any more."""
+        """Whether no model will answer any more."""
         return self._navigator is None
 
     @property
     def average_latency_ms(self) -> float:
-        """Return the mean latency of the answered calls."""
+        """Mean latency of the answered calls, in ms; 0 if no call was answered."""
         return 1000 * fmean(self.latencies_s) if self.latencies_s else 0.0
 
     @property
     def fault(self) -> tuple[Ending, str] | None:
-        """Return what is wrong with the model at the end, and why; None if it works or none is used."""
+        """Ending and reason that a fault of the model stands for, or None if the model works or no model is used."""
         if self._end is not None:
-            return Ending.BUDGET if isinstance(self._end, BudgetSpent) else Ending.NO_MODEL, harmless(self._end, 200)
+            ending = Ending.BUDGET if isinstance(self._end, BudgetSpent) else Ending.NO_MODEL
+            return ending, harmless(self._end, 200)
         if self._counts.calls and not self.latencies_s:
             return Ending.NO_MODEL, "the model never answered"
         return None
 
     def seconds_owed(self, now: float) -> float:
-        """Return the seconds for which the model has owed an answer, 0 if it owes none.
+        """Return for how many seconds the model has owed an answer, 0 if no answer is owed.
 
-        They count from the first of the failed requests in a row, or from the pending one.
+        If requests have failed in a row, the time counts from the first failed request, else from the pending request.
         """
         since = self._pending_since if self._failing_since is None else self._failing_since
         return 0.0 if since is None or self.is_alone else now - since
 
     def forget(self) -> None:
-        """Drop the pending question and the count of failures: somebody else controlled the robot meanwhile."""
+        """Forget the pending question and the count of failures, because the model is not in control meanwhile."""
         self._link.close()
         self._pending_since = self._failing_since = None
         self._failures = 0
 
     def watch_events(self, view: View, memory: ExplorationMemory, now: float) -> None:
-        """Look for triggers in a new scan."""
+        """If there is a new scan, look for triggers, count and note them; record a dead end in the memory."""
         if view.latest_scan is None or view.latest_scan.stamp == self._scan_stamp:
             return
         self._scan_stamp = view.latest_scan.stamp
-        found = self._events.check_triggers(
+        triggers = self._events.check_triggers(
             view.obstacle_distances, view.detected_gaps, view.current_position, self._last_trigger, now
         )
-        if not found:
+        if not triggers:
             return
         self._last_trigger = now
-        self._news.update(found)
-        for trigger in found:
+        self._new_triggers.update(triggers)
+        for trigger in triggers:
             _count(self._counts.triggers, trigger.value)
-        self._note("trigger", {"triggers": ", ".join(found)})
-        if Trigger.DEAD_END in found:
+        self._note("trigger", {"triggers": ", ".join(triggers)})
+        if Trigger.DEAD_END in triggers:
             memory.record_dead_end(Direction.FORWARD, view.current_position, "everything ahead is near")
 
     def listen(self) -> Answer | None:
-        """Return the model's answer once it has come, else None.
+        """Return the model's answer once it has come, else None; count and note the answer or its failure.
 
         Raises:
-            Exception: the model raised an error other than :class:`ModelFailure`: a defect, not a failed request.
+            Exception: the model raised an error other than :class:`ModelFailure`, which is a defect and not a failed
+                request.
         """
         answer = self._link.poll()
         if answer is None:
@@ -293,7 +298,7 @@ class Asker:
             self.latencies_s.append(latency)
             self._failures = 0
             self._failing_since = None
-            self._shown = self._showing or self._shown
+            self._seen_picture = self._pending_picture or self._seen_picture
         self._pending_since = None
         if isinstance(answer.value, NavigationDecision):
             self._chose_rest = answer.value.tool_name == Tool.STOP_ROBOT
@@ -302,7 +307,7 @@ class Asker:
     def _count_failure(self, answer: Answer) -> None:
         self._counts.failed_calls += 1
         self._failures += 1
-        self._shown = None  # it is not certain what the model has seen
+        self._seen_picture = None  # it is not certain what the model has seen
         if self._failing_since is None:
             self._failing_since = self._pending_since
         if isinstance(answer.error, ModelEnded):
@@ -313,7 +318,7 @@ class Asker:
             self._note("model_failed", {"reason": answer.failure, "in_a_row": self._failures})
 
     def describe(self, view: View, focus: str, now: float) -> bool:
-        """Ask for a description of the picture, dropping any pending question; return False without a model."""
+        """Ask for a description of the view's picture in place of a pending question; return False without a model."""
         navigator = self._navigator
         if navigator is None:
             return False
@@ -323,41 +328,51 @@ class Asker:
             return Answer(harmless(text, DESCRIPTION_LENGTH), navigator.latency_s)
 
         self.forget()
-        self._showing = None
+        self._pending_picture = None
         self._counts.descriptions += 1
         self._send_question(question, now)
         return True
 
     def consider(self, view: View, memory: ExplorationMemory, now: float) -> None:
-        """Ask for a decision if it pays; not while the action under way is soon over (look, stop)."""
+        """Ask for a decision if the schedule says so, unless the action under way is a look or a stop.
+
+        A look and a stop are soon over.
+        """
         navigator = self._navigator
         if navigator is None or self._pending_since is not None or view.latest_scan is None:
             return
-        target = view.current.target if view.current else None
-        if isinstance(target, ObserveTarget | StopTarget):
+        if view.current is not None and isinstance(view.current.target, ObserveTarget | StopTarget):
             return
-        shown = self._shown
-        situation = Situation(
-            None if self._asked_at is None else now - self._asked_at,
-            frozenset(self._news),
+        situation = self._describe_situation(view, now)
+        choice = choose(situation, self._settings)
+        if choice is Choice.SKIP and not self._has_noted_skip:
+            self._has_noted_skip = True
+            self._counts.skips += 1
+            why = "a goal is driven to" if situation.drives_to_goal else "the view is the same and clear"
+            self._note("skip", {"why": why, "similarity": round(situation.similarity, 3)})
+        if choice.is_call:
+            sameness = self._seen_picture.compare_with(view) if self._seen_picture else None
+            left_out = why_leave_out(choice, situation, self._settings, sameness)
+            self._ask_decision(navigator, choice, view, memory, left_out, now)
+
+    def _describe_situation(self, view: View, now: float) -> Situation:
+        """Return the inputs of the choice whether to ask now."""
+        target = view.current.target if view.current else None
+        seen = self._seen_picture
+        similarity = compute_frame_similarity(seen.frame.rgb, view.latest_image) if seen else 0.0
+        has_changed = seen is None or has_local_change(seen.frame.rgb, view.latest_image)
+        return Situation(
+            since_asked=None if self._asked_at is None else now - self._asked_at,
+            triggers=frozenset(self._new_triggers),
             is_idle=target is None,
             rests=self._chose_rest,
             drives_to_goal=isinstance(target, NavGoalTarget),
             was_disturbed=self.is_disturbed,
             failures=self._failures,
-            similarity=compute_frame_similarity(shown.frame.rgb, view.latest_image) if shown else 0.0,
-            has_changed=shown is None or has_local_change(shown.frame.rgb, view.latest_image),
+            similarity=similarity,
+            has_changed=has_changed,
             nearest_m=nearest_obstacle(view.obstacle_distances),
         )
-        choice = choose(situation, self._settings)
-        if choice is Choice.SKIP and not self._is_skipped:
-            self._is_skipped = True
-            self._counts.skips += 1
-            why = "a goal is driven to" if situation.drives_to_goal else "the view is the same and clear"
-            self._note("skip", {"why": why, "similarity": round(situation.similarity, 3)})
-        if choice.is_call:
-            left_out = why_leave_out(choice, situation, self._settings, shown.compare_with(view) if shown else None)
-            self._ask_decision(navigator, choice, view, memory, left_out, now)
 
     def _ask_decision(
         self,
@@ -368,11 +383,12 @@ class Asker:
         left_out: LeftOut | None,
         now: float,
     ) -> None:
-        """Ask for a decision; the message shows the action under way as the last one, with its progress.
+        """Ask for a decision; the message shows the action under way as the last action, with its progress.
 
-        ``left_out`` says why the message has no picture, or is None if it has one.
+        ``left_out`` is the reason to leave the picture out of the message, or None.
         """
         memory.update_frontiers(view.frontiers, view.current_position)
+        # A copy, because the question may run in another thread, and the memory must not keep the action under way.
         remembered = copy.deepcopy(memory)
         if view.current is not None and view.so_far is not None:
             remembered.update_after_action(view.current.decision, view.so_far, view.current_position)
@@ -383,22 +399,25 @@ class Asker:
             return Answer(decision, navigator.latency_s, navigator.failure)
 
         frame = view.observation.frame
-        self._showing = None if frame is None or left_out is not None else Shown(frame, view.current_position)
+        self._pending_picture = None
+        if frame is not None and left_out is None:
+            self._pending_picture = Shown(frame, view.current_position)
         self._send_question(question, now)
         self._events.note_asked(view.current_position)
         _count(self._counts.asked_for, choice.value)
         _LOG.debug("asks the model: %s", choice.value)
-        self._note("asked", {"why": choice.value, "image": self._showing is not None})
-        self._news = set()
+        self._note("asked", {"why": choice.value, "image": self._pending_picture is not None})
+        self._new_triggers = set()
         self._asked_at = now
-        self._is_skipped = False
+        self._has_noted_skip = False
         self.is_disturbed = False
 
     def _send_question(self, question: Question, now: float) -> None:
         def ask() -> Answer:
             try:
                 return question()
-            except ModelEnded as error:  # kept at once: the exploration may end before the answer's latency has passed
+            except ModelEnded as error:
+                # Kept at once, because the exploration may end before the latency of the answer has passed.
                 self._end = error
                 raise
 

@@ -1,7 +1,7 @@
-"""How an exploration ends, and what it came to (pure).
+"""Endings of an exploration, the rules for ending, and the statistics (pure).
 
 Each ending has a word, an exit code and a sentence, defined only here. The summary, the log and the terminal show the
-word; scripts read it or the exit code.
+word. Scripts read the word or the exit code.
 """
 
 from __future__ import annotations
@@ -17,32 +17,37 @@ if TYPE_CHECKING:
     from robot_bridge.control.actions import Finished
 
 WAYS_HOME: Final = 3
-"""Most attempts to drive home."""
-_CLAIMS: Final = 2
+"""Greatest number of attempts to drive home."""
+_CLAIMS_NEEDED: Final = 2
 """While frontiers are left, the model must say this many times in a row that the exploration is complete."""
 _ORDINARY: Final = ("speeding up", "braking before")
-"""Prefixes of the reasons of acceleration limits: every start and every reversal in a maneuver has one."""
-_PLAIN: Final = ((r" # m (ahead|behind)", r" \1"), (r" to # m/s", ""), (r" is # s old", " is too old"), ("#", "…"))
-"""Replacements that make a reason with "#" for its figures readable."""
+"""Prefixes of reasons that stand for limits on acceleration, which act at every start and every change of direction."""
+_REPLACEMENTS: Final = (
+    (r" # m (ahead|behind)", r" \1"),
+    (r" to # m/s", ""),
+    (r" is # s old", " is too old"),
+    ("#", "…"),
+)
+"""Patterns and replacements, applied in this order, that make a reason with "#" in place of figures readable."""
 
 
 class Ending(StrEnum):
-    """Why an exploration is over; the value is the word.
+    """Reason why an exploration is over; the value is the word.
 
     Attributes:
         exit_code: exit code of ``python -m robot_bridge explore``; 2 is reserved for users' errors.
-        sentence: what it means, for people.
+        sentence: meaning of the ending, for people.
     """
 
     exit_code: int
     sentence: str
 
     def __new__(cls, word: str, exit_code: int = 0, sentence: str = "") -> Ending:
-        made = str.__new__(cls, word)
-        made._value_ = word
-        made.exit_code = exit_code
-        made.sentence = sentence
-        return made
+        ending = str.__new__(cls, word)
+        ending._value_ = word
+        ending.exit_code = exit_code
+        ending.sentence = sentence
+        return ending
 
     EXPLORED = "explored", 0, "no frontiers are left"
     STOPPED = "stopped", 0, "a person or the program around it ended it"
@@ -57,31 +62,31 @@ class Ending(StrEnum):
 
 
 _YIELDING: Final = frozenset({Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME})
-"""A robot that continued without its model still ends with the model's ending. Only these are less urgent."""
+"""Endings that yield to a fault of the model: if the robot went on without its model, the fault is the ending."""
 
 
 class Closing:
-    """Decides when an exploration is over and how it ended; the first ending counts.
+    """Judge of when an exploration is over and how it ended; the first ending counts.
 
     Args:
-        fault: returns what is wrong with the model, and why, or None.
+        fault: returns the ending and the reason that a fault of the model stands for, or None.
 
     Attributes:
-        ended: how it ended; None while it runs.
-        because: why it ended; "" while it runs.
-        claims: how many times in a row the model has said that it is complete.
+        ended: how the exploration ended; None while it runs.
+        because: why the exploration ended; "" while it runs.
+        claims: how many times in a row the model has said that the exploration is complete.
     """
 
     def __init__(self, fault: Callable[[], tuple[Ending, str] | None]) -> None:
         self._fault = fault
         self._has_missed_home = False
-        self._ways_home = 0
+        self._homings = 0
         self.ended: Ending | None = None
         self.because = ""
         self.claims = 0
 
     def end(self, ending: Ending, because: str = "") -> None:
-        """End the exploration; ``because`` replaces the ending's general sentence."""
+        """End the exploration, unless it has ended; ``because`` replaces the ending's general sentence."""
         if self.ended is not None:
             return
         if self._has_missed_home and ending in {Ending.EXPLORED, Ending.GAVE_UP}:
@@ -91,27 +96,30 @@ class Closing:
         self.because = because or ending.sentence
         fault = self._fault()
         if fault is not None and ending in _YIELDING:
-            self.ended = fault[0]
-            self.because = f"{fault[1]}; without it: {self.because}"
+            self.ended, model_reason = fault
+            self.because = f"{model_reason}; without it: {self.because}"
 
     def break_off(self, ending: Ending, because: str = "") -> None:
-        """End the exploration this way, replacing an earlier ending."""
+        """End the exploration and replace an earlier ending."""
         self.ended = None
         self.end(ending, because)
 
     def record_result(self, outcome: Finished) -> None:
-        """Record the result of a decision: the robot is not home if its last goal was home and it missed it."""
-        from robot_bridge.contracts import NavGoalTarget  # loads numpy, for which --help need not wait
+        """Record whether the robot has missed home, if the decision was a drive to a goal."""
+        from robot_bridge.contracts import NavGoalTarget  # here, because it loads numpy, which would delay --help
 
         if isinstance(outcome.execution.target, NavGoalTarget):
-            is_home = outcome.execution.decision.parameters.get("goal_type") == "retrace"
-            self._has_missed_home = is_home and not outcome.result.success
+            is_homing = outcome.execution.decision.parameters.get("goal_type") == "retrace"
+            self._has_missed_home = is_homing and not outcome.result.success
 
     def accept_claim(self, left: int, cut_off: int, *, by_person: bool) -> bool:
-        """Take a claim that the exploration is complete with ``left`` frontiers left; return whether it is over."""
+        """Handle the model's or a person's claim that the exploration is complete; return whether it is over now.
+
+        ``left`` is the number of reachable frontiers, ``cut_off`` the number of unreachable frontiers.
+        """
         if by_person:
             self.end(Ending.STOPPED, "a person says that it is complete")
-        elif left and self.claims < _CLAIMS:
+        elif left and self.claims < _CLAIMS_NEEDED:
             return False
         elif left:
             self.end(Ending.GAVE_UP, f"the model wants no more, {left} frontiers are left")
@@ -120,9 +128,12 @@ class Closing:
         return True
 
     def accept_nothing_left(self, *, has_given_up: bool) -> bool:
-        """Return whether it is over now that nothing is left to explore, or the way home is worth another try."""
-        self._ways_home += 1
-        if self._has_missed_home and self._ways_home < WAYS_HOME:
+        """End the exploration because nothing is left to explore, and return True.
+
+        If the robot has missed home and may try again, return False instead.
+        """
+        self._homings += 1
+        if self._has_missed_home and self._homings < WAYS_HOME:
             return False
         self.end(Ending.GAVE_UP if has_given_up else Ending.EXPLORED)
         return True
@@ -130,11 +141,12 @@ class Closing:
 
 @dataclass(slots=True)
 class Summary:
-    """The statistics of an exploration: its counts grow while it runs, the explorer completes the rest.
+    """Statistics of an exploration; counts grow while it runs, and the explorer fills in the other fields at the end.
 
-    ``ended`` is the word of an :class:`Ending`, "" while it runs; ``because`` is the reason. ``calls`` counts all
-    requests, ``descriptions`` those for a description of a picture, ``asked_for`` the others by cause.
-    ``interventions`` counts the onsets of the safety chain's changes by reason. ``tiers`` are seconds.
+    ``ended`` is the word of an :class:`Ending`, "" while the exploration runs, and ``because`` is the reason. ``calls``
+    counts all requests. ``descriptions`` counts the requests for a description of a picture, ``asked_for`` the requests
+    for a decision by :class:`~robot_bridge.exploration.schedule.Choice`. ``interventions`` counts by reason how often
+    the safety chain began to change a command. ``tiers`` holds the seconds in each tier of the watchdog.
     """
 
     minutes: float = 0.0
@@ -158,21 +170,22 @@ class Summary:
 
 
 def is_ordinary(reason: str) -> bool:
-    """Return whether a reason of the safety chain belongs to every drive and is no news."""
+    """Return whether a reason of the safety chain is a limit on acceleration, which belongs to every drive."""
     return reason.startswith(_ORDINARY)
 
 
 def count_interventions(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return how often the safety chain stepped in, by reason, the most frequent first; ordinary limits are left out.
+    """Return how often the safety chain intervened, by reason, the most frequent first, without ordinary limits.
 
-    Reasons in ``counts`` have "#" for figures; those in the result have no figures: "obstacle ahead: stopped".
+    Reasons in ``counts`` have "#" in place of figures. Reasons in the result have no figures, such as "obstacle ahead:
+    stopped".
     """
-    found = Counter[str]()
+    readable = Counter[str]()
     for reason, count in counts.items():
         if is_ordinary(reason):
             continue
         text = reason
-        for pattern, plain in _PLAIN:
-            text = re.sub(pattern, plain, text)
-        found[text] += count
-    return dict(found.most_common())
+        for pattern, replacement in _REPLACEMENTS:
+            text = re.sub(pattern, replacement, text)
+        readable[text] += count
+    return dict(readable.most_common())

@@ -1,4 +1,4 @@
-"""The host of an exploration: ask the model when it pays, carry out its decisions, and continue without it.
+"""The host of an exploration, which asks the model, carries out its decisions, and continues without answers.
 
 ::
 
@@ -6,17 +6,18 @@
     observe, estimate, drive, guard  <->  take orders, results, answers -> watch the model -> consider asking
 
 While a model owes an answer (pending or failed, see :mod:`robot_bridge.decisions.watchdog`), the robot continues more
-slowly (CONTINUE), then waits (STOP_WAIT), then explores the frontiers by itself (LOCAL_NAV), and keeps asking. After
-half a minute (RETURN_HOME) it drives home, once per outage, because a lost network is most often found again there,
-and then continues with the frontiers. A model that is gone for good, for example because its budget is spent, or that
-was never there is not an outage: the robot explores frontiers at once, and comes home when none are left.
+slowly (CONTINUE), then waits (STOP_WAIT), then explores the frontiers without the model (LOCAL_NAV). The model is still
+asked. After half a minute (RETURN_HOME), the robot drives home, once per outage, because a lost network is most often
+found again there. Then the robot continues with the frontiers. A model that is gone for good, for example because its
+budget is spent, is not an outage. In this case, and without any model, the robot explores frontiers at once, and drives
+home when no frontiers are left.
 
-A model's ``exploration_complete`` ends the exploration if no frontiers are left, or if the model says it twice in a
-row: models say it too early, but they decide. A person's ends it at once. How it ended is one of
-:class:`robot_bridge.exploration.endings.Ending`.
+A model's ``exploration_complete`` ends the exploration if no frontiers are left, or if the model repeats the claim
+immediately. Models often claim too early, but the decision is theirs. A person's ``exploration_complete`` ends the
+exploration at once. The result is one of :class:`robot_bridge.exploration.endings.Ending`.
 
-Within a step information flows one way: results of decisions and the model's answers are taken in first, and only then
-is the view taken from which the next message is built.
+Within a step, results of decisions and the model's answers are handled first. The view from which the next message is
+built is taken afterwards.
 """
 
 from __future__ import annotations
@@ -53,16 +54,16 @@ from robot_bridge.exploration.schedule import AskSettings, Choice
 from robot_bridge.protocols import DecisionModel
 
 FIRST_LOOK_S: Final = 1.0
-"""Earlier, the map is made of a few scans, and its frontiers vanish with the next one."""
+"""The model is first asked after this time. Earlier, the map consists of few scans, and its frontiers soon vanish."""
 _COMPLETE: Final = StopTarget(StopReason.EXPLORATION_COMPLETE.value)
 
 
 @dataclass(frozen=True, slots=True)
 class ExplorerSettings:
-    """Settings.
+    """Settings of an exploration.
 
-    Every ``report_s`` seconds statistics are noted and the memory is saved to the file ``memory_path``, at the end too;
-    None saves nothing.
+    Every ``report_s`` seconds, statistics are noted and the memory is saved to the file ``memory_path``. The memory is
+    also saved at the end. If ``memory_path`` is None, the memory is not saved.
     """
 
     asking: AskSettings = field(default_factory=AskSettings)
@@ -71,35 +72,39 @@ class ExplorerSettings:
 
 
 class Orders:
-    """A person's orders, carried out one after the other, but a stop at once; any thread may give and take."""
+    """Thread-safe queue of a person's orders, in which a stop replaces all earlier orders."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting = deque[NavigationDecision]()
 
     def give(self, decision: NavigationDecision) -> None:
-        """Queue an order after earlier ones; a stop drops those."""
+        """Add an order to the queue; a stop removes all earlier orders."""
         with self._lock:
             if decision.tool_name == Tool.STOP_ROBOT:
                 self._waiting.clear()
             self._waiting.append(decision)
 
     def take(self, *, is_busy: bool) -> NavigationDecision | None:
-        """Return the next order, or None; while busy return only a stop."""
+        """Remove and return the next order, or return None; while busy, take only a stop."""
         with self._lock:
-            if not self._waiting or (is_busy and self._waiting[0].tool_name != Tool.STOP_ROBOT):
+            if not self._waiting:
+                return None
+            is_stop = self._waiting[0].tool_name == Tool.STOP_ROBOT
+            if is_busy and not is_stop:
                 return None
             return self._waiting.popleft()
 
 
 class Explorer:
-    """Explores with a model or without.
+    """Explorer of an unknown place, with a model or without.
 
     Args:
         controller: the robot's controller.
-        model: the model; without one the robot explores the frontiers.
+        model: the model; if None, the robot explores the frontiers.
         link: the link over which the model is asked.
-        runner: runs the control loop; by default one tick per step of the decision loop.
+        runner: runs the control loop; by default a single tick per step of the decision loop.
+        settings: settings of the exploration.
         memory: an earlier memory to continue.
 
     Attributes:
@@ -135,7 +140,7 @@ class Explorer:
         self._reset(math.inf)
 
     def _reset(self, minutes: float) -> None:
-        """Reset everything that belongs to one exploration, but not the memory."""
+        """Reset the state of an exploration, but not the memory."""
         now = self._clock.now()
         self._counts = Summary()
         self._asker = Asker(
@@ -157,7 +162,7 @@ class Explorer:
         self._end_at = now + 60 * minutes
         self._accounted_at = now
         self._reported_at = now
-        self._reported = (0, 0, 0, 0)
+        self._reported = (0, 0, 0, 0)  # totals at the last report, see _note_statistics
         self._earlier_s = self.memory.state.exploration_duration_s
 
     @property
@@ -165,9 +170,9 @@ class Explorer:
         return bool(self._thread and self._thread.is_alive())
 
     def run(self, minutes: float = math.inf) -> Summary:
-        """Explore until the time is up, the model says it is done, or, without a model, nothing is left to explore.
+        """Explore until the time is up, the model ends the exploration, or nothing is left to explore without a model.
 
-        Ctrl-C ends it too; the robot is stopped and the memory saved in any case.
+        Ctrl-C also ends the exploration. The robot is stopped and the memory is saved in any case.
 
         Raises:
             DeviceError: the robot failed.
@@ -186,18 +191,18 @@ class Explorer:
         return self.summary()
 
     def vlm_decision_loop(self) -> None:
-        """Decide until there is a reason to end."""
+        """Run steps of the decision loop until the exploration ends."""
         while not self._closing.ended:
             self._runner.advance()
             self.step()
 
     def llm_control_loop(self) -> None:
-        """Tick the controller until :meth:`stop_llm_exploration`: for hosts that bring their own threads."""
+        """Tick the controller until :meth:`stop_llm_exploration`, for hosts that bring their own threads."""
         while not self._stopping.is_set():
             self.controller.tick()
 
     def start_llm_exploration(self, minutes: float = math.inf) -> None:
-        """Start :meth:`run` in its own thread.
+        """Start :meth:`run` in a thread of its own.
 
         Raises:
             RuntimeError: an exploration is already running.
@@ -212,14 +217,14 @@ class Explorer:
     def _run_in_thread(self, minutes: float) -> None:
         try:
             self.run(minutes)
-        except Exception as failure:  # the boundary of a thread: raised again by stop_llm_exploration
+        except Exception as failure:  # stop_llm_exploration raises the error again in the caller's thread
             self._failure = failure
 
     def stop_llm_exploration(self, timeout: float = 5.0) -> None:
-        """End the exploration and wait for its end, at most ``timeout`` seconds; the robot stands afterwards.
+        """End the exploration, which stops the robot, and wait for its end for at most ``timeout`` seconds.
 
         Raises:
-            Exception: the error that had already ended it; the robot was stopped then, too.
+            Exception: the error that had already ended the exploration and stopped the robot.
         """
         self._stopping.set()
         thread = self._thread
@@ -231,14 +236,15 @@ class Explorer:
             raise failure
 
     def operate(self, decision: NavigationDecision) -> None:
-        """Carry out a person's decision: pause the model, carry it out, resume the model. Callable from any thread.
+        """Queue a person's decision; the model pauses while the decision is carried out. Callable from any thread.
 
-        It counts as made now, whatever its timestamp says. Several are carried out in order; a stop does not wait.
+        The decision's timestamp is ignored. Several decisions are carried out in order, but a stop is carried out at
+        once.
         """
         self._orders.give(decision)
 
     def step(self) -> None:
-        """Run one turn of the decision loop; never wait."""
+        """Run a turn of the decision loop without waiting."""
         now = self._clock.now()
         self._take_order()
         self._take_results(now)
@@ -247,12 +253,14 @@ class Explorer:
             self._take_answer()
             self._watch_model(now)
             view = self._settle_view(now)
-            if self._looking is None and not self._closing.ended and now - self._began >= FIRST_LOOK_S:
+            has_first_scans = now - self._began >= FIRST_LOOK_S
+            if self._looking is None and not self._closing.ended and has_first_scans:
                 self._asker.consider(view, self.memory, now)
         self._count_time(now)
         self._check_end(now)
 
     def _take_order(self) -> None:
+        """Begin a person's next order, if there is an order that may begin."""
         decision = self._orders.take(is_busy=self._operator is not None)
         if decision is None:
             return
@@ -263,7 +271,7 @@ class Explorer:
         self._operator = self._carry_out(replace(decision, timestamp=self._clock.now()))
 
     def _check_pause(self) -> bool:
-        """Return whether the model is paused because a person has control."""
+        """Return whether the model is paused because a person has control; pause or resume the model accordingly."""
         is_paused = self.llm_nav_paused.is_set() or self._operator is not None or self.controller.is_overridden
         if is_paused != self._is_paused:
             self._is_paused = is_paused
@@ -276,21 +284,28 @@ class Explorer:
         return is_paused
 
     def _forget_question(self) -> None:
+        """Forget the pending question to the model, and end a look that waits for a description as failed."""
         self._asker.forget()
         self._end_look(None, "it was broken off")
 
     def _carry_out(self, decision: NavigationDecision, changed: str = "") -> ExecutionResult:
-        """Carry out a decision; ``changed`` says how it was changed before, reported with the executor's changes."""
+        """Check a decision and begin to carry it out; return the executor's result.
+
+        ``changed`` says how the decision was already changed, for the reason of the result.
+        """
         execution = self.executor.execute_decision(decision, self.controller.state, self.memory)
         if changed and execution.is_valid:
-            execution = replace(execution, reason="; ".join(filter(None, (changed, execution.reason))))
+            reason = "; ".join(filter(None, (changed, execution.reason)))
+            execution = replace(execution, reason=reason)
         self._counts.refusals += not execution.is_valid
-        self._asker.is_disturbed |= not execution.is_valid or decision.tool_name == Tool.CHECK_PATH_CLEAR
+        # The model should soon read why its decision was refused, or whether the path is clear.
+        has_news_for_model = not execution.is_valid or decision.tool_name == Tool.CHECK_PATH_CLEAR
+        self._asker.is_disturbed |= has_news_for_model
         self.controller.begin(execution)
         return execution
 
     def _take_answer(self) -> None:
-        """Act on what the model answers."""
+        """If the model has answered, follow its decision or end the look with its description."""
         answer = self._asker.listen()
         if answer is None:
             return
@@ -300,16 +315,22 @@ class Explorer:
             self._end_look(answer.value, answer.failure)
 
     def _follow_model(self, decision: NavigationDecision) -> None:
-        taken = redirect_to_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
+        """Carry out a model's decision, and count claims in a row that the exploration is complete."""
+        redirected = redirect_to_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
         changed = ""
-        if taken is not decision:
-            old = decision.parameters["frontier_id"]
-            changed = f"frontier {old} is gone, {taken.parameters['frontier_id']} is the nearest to where it was"
-        execution = self._carry_out(taken, changed)
-        self._closing.claims = self._closing.claims + 1 if execution.target == _COMPLETE else 0
+        if redirected is not decision:
+            old_id = decision.parameters["frontier_id"]
+            new_id = redirected.parameters["frontier_id"]
+            changed = f"frontier {old_id} is gone, {new_id} is the nearest to where it was"
+        execution = self._carry_out(redirected, changed)
+        is_claim = execution.target == _COMPLETE
+        self._closing.claims = self._closing.claims + 1 if is_claim else 0
 
     def _end_look(self, description: str | None, failure: str) -> None:
-        """End a look under way: the next message has its result, and the memory keeps the description."""
+        """End a look that waits for a description; the next message shows the result, and the memory keeps the text.
+
+        If ``description`` is None, the look has failed for the reason ``failure``.
+        """
         looking = self._looking
         if looking is None:
             return
@@ -326,32 +347,37 @@ class Explorer:
         self._remember_outcome(replace(looking, result=result))
 
     def _settle_view(self, now: float) -> View:
-        """Return the current state after taking in all earlier results."""
+        """Handle all results of decisions and return the state after the last result."""
         while (view := self.controller.current_view()) is None:
             self._take_results(now)
         return view
 
     def _take_results(self, now: float) -> None:
-        """Take in the results of decisions."""
+        """Handle the results of all decisions that are over."""
         while (outcome := self.controller.outcome()) is not None:
-            if is_order := outcome.execution is self._operator:
+            is_order = outcome.execution is self._operator
+            if is_order:
                 self._operator = None
             if outcome.is_blocked:
                 self._record_block(outcome, now)
             self._closing.record_result(outcome)
-            target = outcome.execution.target
-            if (
-                isinstance(target, ObserveTarget)
-                and outcome.result.success
-                and self._asker.describe(self.controller.view, target.focus, now)
-            ):
+            is_claim = outcome.execution.target == _COMPLETE and (is_order or self._closing.claims > 0)
+            if self._ask_description(outcome, now):
                 self._looking = outcome
-            elif target == _COMPLETE and (is_order or self._closing.claims):
-                self._take_claim(outcome, is_order=is_order)
+            elif is_claim:
+                self._handle_claim(outcome, is_order=is_order)
             else:
                 self._remember_outcome(outcome)
 
-    def _take_claim(self, outcome: Finished, *, is_order: bool) -> None:
+    def _ask_description(self, outcome: Finished, now: float) -> bool:
+        """Ask the model for a description if the outcome is a successful look; return whether the model was asked."""
+        target = outcome.execution.target
+        if not isinstance(target, ObserveTarget) or not outcome.result.success:
+            return False
+        return self._asker.describe(self.controller.view, target.focus, now)
+
+    def _handle_claim(self, outcome: Finished, *, is_order: bool) -> None:
+        """Let the claim that the exploration is complete end the exploration, or tell the model why it does not."""
         left = self.controller.state.frontiers
         cut_off = self.controller.navigation.frontiers_cut_off
         if not self._closing.accept_claim(len(left), cut_off, by_person=is_order):
@@ -366,13 +392,15 @@ class Explorer:
         self.memory.update_after_action(outcome.execution.decision, outcome.result, position)
 
     def _record_block(self, outcome: Finished, now: float) -> None:
+        """Record in all memories that a decision was blocked."""
         position = self.controller.state.current_position
         result = outcome.result
         decision = outcome.execution.decision
         target = outcome.execution.target
         self._asker.is_disturbed = True
         self.executor.blocked_actions.record_blocked(decision)
-        if place := result.data.get("unseen"):  # the map has it now: there may be a way around it to the goal
+        if place := result.data.get("unseen"):
+            # Not a failure of the goal: the map shows the obstacle now, and there may be a path around the obstacle.
             self.memory.record_unseen(place)
         elif isinstance(target, NavGoalTarget):
             self._local.record_failure(target.x, target.y, now)
@@ -382,7 +410,7 @@ class Explorer:
             self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, result.stopped_reason)
 
     def _watch_model(self, now: float) -> None:
-        """Continue without the model if it makes the robot wait."""
+        """Make decisions without the model if its answer is overdue or it is gone, and end or repeat the drive home."""
         decision = self._fallback.watch(self._asker.seconds_owed(now), now, is_alone=self._asker.is_alone)
         if decision is not None:
             self._carry_out(decision)
@@ -392,7 +420,7 @@ class Explorer:
                 self._local.start_over()
 
     def _count_time(self, now: float) -> None:
-        """Count the time since the last step; note statistics and save the memory regularly."""
+        """Add the time since the last step to the present tier; regularly note statistics and save the memory."""
         tiers = self._counts.tiers
         tier = self._fallback.tier.value
         tiers[tier] = tiers.get(tier, 0.0) + now - self._accounted_at
@@ -405,24 +433,27 @@ class Explorer:
             self._save_memory()
 
     def _note_statistics(self, seconds: float) -> None:
-        """Note statistics of the last ``seconds``."""
+        """Note statistics of the last ``seconds``, the time since the last report."""
         counts = self._counts
         latencies = self._asker.latencies_s
-        totals = (counts.calls, counts.asked_for.get(Choice.TRIGGER, 0), counts.skips, len(latencies))
+        asked_by_trigger = counts.asked_for.get(Choice.TRIGGER, 0)
+        totals = (counts.calls, asked_by_trigger, counts.skips, len(latencies))
         calls, triggered, skips, answers = (new - old for new, old in zip(totals, self._reported, strict=True))
         self._reported = totals
+        calls_per_min = round(60 * calls / seconds, 1) if seconds else 0.0
+        avg_latency_ms = round(1000 * fmean(latencies[-answers:])) if answers else 0
         statistics = {
-            "calls_per_min": round(60 * calls / seconds, 1) if seconds else 0.0,
+            "calls_per_min": calls_per_min,
             "triggered": triggered,
             "skipped": skips,
-            "avg_latency_ms": round(1000 * fmean(latencies[-answers:])) if answers else 0,
+            "avg_latency_ms": avg_latency_ms,
             "tier": self._fallback.tier.value,
             "network_tier": self.executor.network_monitor.current_tier,
         }
         self.controller.note("statistics", statistics)
 
     def _save_memory(self) -> None:
-        """Save the memory with the current frontiers; note a failure to write it."""
+        """Save the memory with the current frontiers; if the file cannot be written, note the fault."""
         state = self.controller.state
         self.memory.update_frontiers(state.frontiers, state.current_position)
         if self.settings.memory_path is None:
@@ -441,7 +472,7 @@ class Explorer:
             self._closing.end(Ending.TIME)
 
     def _close_down(self) -> None:
-        """Stop the robot and save everything, whatever happened."""
+        """Stop the robot, end the exploration, remember all results and save the memory, also after an error."""
         try:
             self.controller.robot.stop()
         except RobotError as error:
@@ -456,19 +487,22 @@ class Explorer:
         self.controller.note("ended", {"reason": str(self._closing.ended), "because": self._closing.because})
 
     def summary(self) -> Summary:
-        """Return the statistics so far."""
+        """Return the statistics of the exploration so far."""
         state = self.controller.state
         memory = self.memory.state
+        minutes = (self._clock.now() - self._began) / 60
+        interventions = dict(self.controller.interventions.counts)
+        rooms = tuple(room.name for room in memory.rooms)
         return replace(
             self._counts,
-            minutes=(self._clock.now() - self._began) / 60,
+            minutes=minutes,
             ended=self._closing.ended or "",
             because=self._closing.because,
             explored_m2=self.controller.navigation.map.explored_m2,
             frontiers_left=len(state.frontiers),
             distance_m=state.distance_traveled_m,
-            interventions=dict(self.controller.interventions.counts),
+            interventions=interventions,
             average_latency_ms=self._asker.average_latency_ms,
-            rooms=tuple(room.name for room in memory.rooms),
+            rooms=rooms,
             discoveries=memory.total_discoveries,
         )

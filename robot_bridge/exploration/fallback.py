@@ -1,6 +1,6 @@
-"""Continue without the model, depending on how long it has owed an answer: slow down, wait, explore alone, go home.
+"""Continue without the model. Depending on how long an answer is owed: slow down, wait, explore alone, or go home.
 
-On its own the robot makes decisions in the form of a model's: the next frontier, and home at the end.
+Decisions that the robot makes alone have the form of a model's decisions: drive to a frontier, or home at the end.
 """
 
 from __future__ import annotations
@@ -17,75 +17,86 @@ from robot_bridge.decisions.memory.memory_state import KnownFrontier
 from robot_bridge.decisions.watchdog import LLMWatchdog
 
 WayTo = Callable[[float, float], float | None]
-"""Returns the length of the way over the map to a place, metres, or None if no way is known."""
+"""Function that returns the length of the path to a place (x, y) in metres, or None if no path is known."""
 AVOIDED_S: Final = 30.0
 """A frontier that could not be reached is avoided for this long."""
 MAX_FAILURES: Final = 3
 """A frontier is given up after this many failures."""
 NO_FRONTIERS_S: Final = 10.0
-"""Exploration is over if no frontier shows for this long."""
+"""If no frontier shows for this long, the exploration is over."""
 AT_HOME_M: Final = 0.5
+"""Within this distance of the start, the robot is at home."""
 _SAME_PLACE_M: Final = 0.7
+"""A failure at most this far from a frontier is a failure of the frontier."""
 _TURN_COST: Final = 0.4
-"""Cost of turning, metres per radian, for a robot that cannot turn in place."""
+"""Cost of turning, in metres per radian, for a robot that cannot turn in place."""
 _WIDTH_GAIN: Final = 0.5
-_WIDEST: Final = 3.0
-_BY_ITSELF: Final = frozenset({Tier.LOCAL_NAV, Tier.RETURN_HOME})
+"""How many metres of driving a metre of a frontier's width is worth."""
+_MAX_USEFUL_WIDTH_M: Final = 3.0
+"""Width of a frontier beyond this value is not worth a longer drive."""
+_ALONE_TIERS: Final = frozenset({Tier.LOCAL_NAV, Tier.RETURN_HOME})
+"""Tiers in which the robot decides alone."""
 
 
 class LocalExploration:
-    """Decides for the robot while no model does: the nearest frontier, wide ones and those ahead preferred.
+    """Decision maker without a model: drives to the nearest frontier, with preference for wide ones and ones ahead.
 
     Args:
-        home: where the robot returns to at the end, and in an outage.
+        home: pose to which the robot returns at the end, and in an outage.
 
     Attributes:
-        is_over: every frontier is explored or given up, and the way home is done.
+        is_over: whether every frontier is explored or given up, and the drive home has ended.
     """
 
     def __init__(self, home: Pose) -> None:
         self._home = home
-        self._failures: list[tuple[float, float, float]] = []
+        self._failures: list[tuple[float, float, float]] = []  # x, y, time
         self.start_over()
 
     def start_over(self) -> None:
-        """Start over: the outage is over and the model decides again, or the way home needs another try."""
+        """Reset everything but the failures, because an outage is over or the drive home needs another attempt."""
         self.is_over = False
         self._is_homing = False
-        self._went_home = False
+        self._has_returned_in_outage = False
         self._nothing_since: float | None = None
 
     def record_failure(self, x: float, y: float, now: float) -> None:
-        """Record that a goal at this place could not be reached."""
+        """Record that a goal at a place in the map frame could not be reached."""
         self._failures.append((x, y, now))
 
     def decide(
         self, state: View, tier: Tier, *, is_idle: bool, now: float, way_to: WayTo | None = None
     ) -> NavigationDecision | None:
-        """Return the next decision, or None to continue; call regularly.
+        """Return the next decision, or None to continue; must be called in every step of the decision loop.
 
-        ``way_to`` measures the way over the map; without it the straight distance counts, which ignores walls.
+        ``way_to`` measures the path to a frontier. Without it, the straight distance counts, which ignores walls.
         """
         frontiers = state.frontiers
         pose = state.current_position
-        has_any = any(len(self._failures_at(each)) < MAX_FAILURES for each in frontiers)
+        has_frontier = any(len(self._failures_at(frontier)) < MAX_FAILURES for frontier in frontiers)
         if self._is_homing:
-            self.is_over = is_idle and not has_any
+            self.is_over = is_idle and not has_frontier
             if self.is_over or not is_idle:
                 return None
-            self._is_homing = False
-        if tier is Tier.RETURN_HOME and not self._went_home:
-            self._went_home = True
-            return _goal("retrace", now)
-        if not is_idle or has_any:
+            self._is_homing = False  # the drive home has ended, but there are frontiers again
+        if tier is Tier.RETURN_HOME and not self._has_returned_in_outage:
+            self._has_returned_in_outage = True
+            return _make_goal("retrace", now)
+        if not is_idle:
             self._nothing_since = None
-            open_ones = [each for each in frontiers if self._is_open(each, now)] if is_idle else []
-            best = _cheapest(open_ones, pose, way_to)
-            return _goal("frontier", now, best.id) if best else None
+            return None
+        if has_frontier:
+            self._nothing_since = None
+            open_frontiers = [frontier for frontier in frontiers if self._is_open(frontier, now)]
+            best = _find_cheapest(open_frontiers, pose, way_to)
+            return _make_goal("frontier", now, best.id) if best else None
         return self._go_home(pose, now)
 
     def _go_home(self, pose: Pose, now: float) -> NavigationDecision | None:
-        """Return the decision to drive home once no frontier has shown for a while."""
+        """Return the decision to drive home once no frontier has shown for ``NO_FRONTIERS_S``; None before.
+
+        If the robot is already at home, set ``is_over`` and return None.
+        """
         if self._nothing_since is None:
             self._nothing_since = now
         if now - self._nothing_since < NO_FRONTIERS_S:
@@ -94,76 +105,89 @@ class LocalExploration:
             self.is_over = True
             return None
         self._is_homing = True
-        return _goal("retrace", now)
+        return _make_goal("retrace", now)
 
     def _failures_at(self, frontier: Frontier) -> list[float]:
-        """Return the times at which this frontier could not be reached."""
-        return [at for x, y, at in self._failures if hypot(x - frontier.x, y - frontier.y) <= _SAME_PLACE_M]
+        """Return the times at which a frontier could not be reached."""
+        return [time for x, y, time in self._failures if hypot(x - frontier.x, y - frontier.y) <= _SAME_PLACE_M]
 
     def _is_open(self, frontier: Frontier, now: float) -> bool:
+        """Return whether a frontier is neither given up nor avoided after a recent failure."""
         failures = self._failures_at(frontier)
-        return len(failures) < MAX_FAILURES and all(now - at >= AVOIDED_S for at in failures)
+        return len(failures) < MAX_FAILURES and all(now - time >= AVOIDED_S for time in failures)
 
 
-def _goal(goal_type: str, now: float, frontier_id: int | None = None) -> NavigationDecision:
+def _make_goal(goal_type: str, now: float, frontier_id: int | None = None) -> NavigationDecision:
+    """Return the decision to drive to a frontier ("frontier") or home ("retrace")."""
     reason = "back to the start" if frontier_id is None else "the nearest frontier"
     parameters = {"goal_type": goal_type, "frontier_id": frontier_id, "x": None, "y": None, "reason": reason}
     return NavigationDecision(Tool.NAVIGATE_TO_GOAL.value, parameters, "exploration without a model", now)
 
 
-def _cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | None) -> Frontier | None:
-    """Return the cheapest frontier; measure its way, which takes time, only while it could still be the cheapest."""
+def _find_cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | None) -> Frontier | None:
+    """Return the frontier with the least cost, or None if there are no frontiers.
+
+    The straight cost is a lower bound of the cost, because a path is never shorter than the straight line. Measuring a
+    path takes time, so the search ends at the first frontier whose lower bound is not below the least cost so far.
+    """
     best = None
-    least = inf
-    for each in sorted(frontiers, key=lambda each: (_cost(each, pose), each.id)):
-        bound = _cost(each, pose)
-        if bound >= least:
+    least_cost = inf
+    for frontier in sorted(frontiers, key=lambda frontier: (_straight_cost(frontier, pose), frontier.id)):
+        bound = _straight_cost(frontier, pose)
+        if bound >= least_cost:
             break
-        way = way_to(each.x, each.y) if way_to else None
-        straight = pose.distance_to(each.x, each.y)
-        cost = bound + max(0.0, way - straight) if way is not None else bound
-        if cost < least:
-            best = each
-            least = cost
+        path_length = way_to(frontier.x, frontier.y) if way_to else None
+        cost = bound
+        if path_length is not None:
+            straight = pose.distance_to(frontier.x, frontier.y)
+            cost = bound + max(0.0, path_length - straight)
+        if cost < least_cost:
+            best = frontier
+            least_cost = cost
     return best
 
 
-def _cost(frontier: Frontier, pose: Pose) -> float:
+def _straight_cost(frontier: Frontier, pose: Pose) -> float:
+    """Return the cost of driving straight to a frontier in metres, plus turning, minus a gain for its width."""
     distance = pose.distance_to(frontier.x, frontier.y)
     turn = abs(pose.bearing_to(frontier.x, frontier.y))
-    return distance + _TURN_COST * turn - _WIDTH_GAIN * min(frontier.width_m, _WIDEST)
+    return distance + _TURN_COST * turn - _WIDTH_GAIN * min(frontier.width_m, _MAX_USEFUL_WIDTH_M)
 
 
 def redirect_to_frontier(
     decision: NavigationDecision, told: Sequence[KnownFrontier], frontiers: Sequence[Frontier]
 ) -> NavigationDecision:
-    """Redirect a decision for a frontier that has disappeared since the model saw the list.
+    """Redirect a decision for a frontier that has disappeared since the model saw the list of frontiers.
 
-    While a model thinks, the robot sees more: a frontier moves, is split, or gets another id. ``told`` lists the
-    frontiers as the memory has them, ``frontiers`` the current ones. The one nearest to the old place replaces it,
-    because a refusal would make the robot stand until the model answers again. An id that was never listed is kept,
-    and is refused later.
+    While a model thinks, the robot sees more, and a frontier may move, be split, or get another id. ``told`` holds the
+    frontiers in the memory, which the model saw, and ``frontiers`` the current ones. The decision is redirected to the
+    current frontier nearest to the old frontier's place, because a refusal would make the robot stand until the model
+    answers again. A decision for an id that was never listed does not change, and is refused later.
     """
-    given: object = decision.parameters
-    if not isinstance(given, Mapping):
+    parameters: object = decision.parameters
+    if not isinstance(parameters, Mapping):
         return decision
-    wanted = given.get("frontier_id")
-    if decision.tool_name != Tool.NAVIGATE_TO_GOAL or any(each.id == wanted for each in frontiers):
+    wanted_id = parameters.get("frontier_id")
+    still_exists = any(frontier.id == wanted_id for frontier in frontiers)
+    if decision.tool_name != Tool.NAVIGATE_TO_GOAL or still_exists:
         return decision
-    place = next((each.position for each in told if each.id == wanted), None)
-    if place is None or given.get("goal_type") != "frontier" or not frontiers:
+    place = next((known.position for known in told if known.id == wanted_id), None)
+    if place is None or parameters.get("goal_type") != "frontier" or not frontiers:
         return decision
-    nearest = min(frontiers, key=lambda each: hypot(each.x - place[0], each.y - place[1]))
-    return replace(decision, parameters={**given, "frontier_id": nearest.id})
+    x, y = place
+    nearest = min(frontiers, key=lambda frontier: hypot(frontier.x - x, frontier.y - y))
+    return replace(decision, parameters={**parameters, "frontier_id": nearest.id})
 
 
 class Fallback:
-    """Slows or holds the controller according to the tier, and explores without the model if it does not answer.
+    """Supervisor of the controller while the model owes an answer.
+
+    Depending on the tier, the supervisor slows the robot down, holds the robot, or explores without the model.
 
     Args:
         controller: the robot's controller.
         watchdog: determines the tier.
-        local: decides for the robot without a model.
+        local: makes decisions without a model.
 
     Attributes:
         tier: the tier at the last call of :meth:`watch`.
@@ -176,14 +200,15 @@ class Fallback:
         self.tier = Tier.CONTINUE
 
     def watch(self, owed_s: float, now: float, *, is_alone: bool) -> NavigationDecision | None:
-        """Return the decision to carry out without the model now, or None to continue.
+        """Set the controller's hold and pace for the tier, and return the decision to carry out without the model.
 
-        ``owed_s``: how long an answer has been owed, seconds; ``is_alone``: whether no answer will ever come.
+        Return None if the robot is to continue. ``owed_s`` is how long an answer has been owed, in seconds;
+        ``is_alone`` says that no answer will ever come.
         """
         self._enter_tier(self._watchdog.evaluate(owed_s), owed_s)
         self._controller.hold("waiting for the model" if self.tier is Tier.STOP_WAIT else "")
         self._controller.pace = self._watchdog.pace(owed_s) if self.tier is Tier.CONTINUE else 1.0
-        if not is_alone and self.tier not in _BY_ITSELF:
+        if not is_alone and self.tier not in _ALONE_TIERS:
             self.local.start_over()
             return None
         controller = self._controller
@@ -192,7 +217,7 @@ class Fallback:
         )
 
     def rest(self) -> None:
-        """Reset while a person controls the robot: no answer is owed, and local exploration starts over afterwards."""
+        """Reset the tier, the pace and local exploration, because a person controls the robot and no answer is owed."""
         self._enter_tier(Tier.CONTINUE, 0.0)
         self._controller.pace = 1.0
         self.local.start_over()

@@ -1,10 +1,14 @@
 """Decide when to ask a model (pure): by events, or only by a timer as the baseline for comparison.
 
-Adaptive: ask at once if an event fires, nothing is under way, or something went wrong; otherwise when the base timer
-has run out. The timer is skipped while the view is the same as at the last call and nothing is near, and while the
-robot drives to a goal on the map: the model chose it knowing all it was shown, and the path planner needs no advice on
-the way. During such a drive only a new doorway counts as an event: moving, passing a crossing or facing a wall in a
-bend is normal then. After ten seconds the model is always asked.
+With ``is_adaptive``, the model is asked at once if an event fires, no action is under way, or something went wrong.
+Otherwise the model is asked when the base timer has run out, except in two situations:
+
+- The view is the same as at the last call, and no obstacle is near.
+- The robot drives to a goal on the map. The model chose the goal knowing everything in the message, and the path
+  planner needs no advice.
+
+During a drive to a goal, only a new doorway counts as an event, because the robot then normally moves, passes
+intersections, and faces walls in bends. After ten seconds of silence, the model is always asked.
 """
 
 from __future__ import annotations
@@ -17,12 +21,25 @@ from typing import Final
 from robot_bridge.contracts import Trigger
 from robot_bridge.decisions.messages.message import LeftOut
 
-_NO_NEWS_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END, Trigger.INTERSECTION})
+_IGNORED_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END, Trigger.INTERSECTION})
+"""Events that do not count during a drive to a goal."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskSettings:
-    """Settings in seconds and metres; ``is_adaptive`` False asks whenever ``base_timer_s`` has passed, not before."""
+    """Settings in seconds and metres.
+
+    Attributes:
+        is_adaptive: if False, the model is asked exactly every ``base_timer_s``.
+        base_timer_s: time between two calls without an event.
+        longest_silence_s: time after which the model is always asked.
+        shortest_pause_s: least time between two calls, except for events; also the first pause after a failure.
+        similarity: above this similarity of two pictures, the view is the same.
+        clear_m: above this distance, no obstacle is near.
+        text_only_similarity: above this similarity, a picture may be left out.
+        text_only_clear_m: above this distance of the nearest obstacle, a picture may be left out.
+        longest_retry_s: longest pause after a failure; pauses double with every failure.
+    """
 
     is_adaptive: bool = True
     base_timer_s: float = 5.0
@@ -37,11 +54,19 @@ class AskSettings:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The inputs of the choice.
+    """Inputs of the choice.
 
-    ``since_asked``: seconds since the last call, None before the first; ``failures``: failed calls in a row;
-    ``similarity``: of the picture to the last one the model saw; ``has_changed``: whether it shows anything
-    new, however small; ``nearest_m``: distance of the nearest obstacle; ``rests``: idle because the model chose to be.
+    Attributes:
+        since_asked: seconds since the last call, None before the first call.
+        triggers: events since the last call.
+        is_idle: whether no action is under way.
+        drives_to_goal: whether the robot drives to a goal on the map.
+        was_disturbed: whether something happened that the model does not know.
+        failures: number of failed calls in a row.
+        similarity: similarity of the picture to the last picture that the model saw, 0 to 1.
+        nearest_m: distance of the nearest obstacle.
+        rests: whether the robot is idle because the model stopped the robot.
+        has_changed: whether any part of the picture differs from the last picture that the model saw.
     """
 
     since_asked: float | None
@@ -57,7 +82,7 @@ class Situation:
 
 
 class Choice(StrEnum):
-    """Whether to ask now, and why."""
+    """Choice whether to ask the model now; every value but ``WAIT`` and ``SKIP`` is a reason to ask."""
 
     WAIT = "wait"
     SKIP = "skip"
@@ -75,7 +100,7 @@ class Choice(StrEnum):
 
 
 def choose(now: Situation, settings: AskSettings) -> Choice:
-    """Choose whether to ask the model now."""
+    """Choose whether to ask the model in the situation ``now``."""
     passed = now.since_asked
     if passed is None:
         return Choice.FIRST
@@ -84,12 +109,13 @@ def choose(now: Situation, settings: AskSettings) -> Choice:
         return Choice.RETRY if passed >= pause else Choice.WAIT
     if not settings.is_adaptive:
         return Choice.TIMER if passed >= settings.base_timer_s else Choice.WAIT
-    if event := _event(now, passed, settings):
-        return event
+    if choice := _choose_by_event(now, passed, settings):
+        return choice
     return _choose_by_timer(now, passed, settings)
 
 
 def _choose_by_timer(now: Situation, passed: float, settings: AskSettings) -> Choice:
+    """Choose by the time ``passed`` since the last call, in seconds."""
     if passed < settings.base_timer_s:
         return Choice.WAIT
     if passed >= settings.longest_silence_s:
@@ -98,9 +124,12 @@ def _choose_by_timer(now: Situation, passed: float, settings: AskSettings) -> Ch
     return Choice.SKIP if now.drives_to_goal or is_same_view else Choice.TIMER
 
 
-def _event(now: Situation, passed: float, settings: AskSettings) -> Choice | None:
-    news = set(now.triggers) - (_NO_NEWS_ON_THE_WAY if now.drives_to_goal else set())
-    if news:
+def _choose_by_event(now: Situation, passed: float, settings: AskSettings) -> Choice | None:
+    """Return a reason to ask before the timer has run out, or None."""
+    triggers = set(now.triggers)
+    if now.drives_to_goal:
+        triggers -= _IGNORED_ON_THE_WAY
+    if triggers:
         return Choice.TRIGGER
     if passed < settings.shortest_pause_s:
         return None
@@ -110,11 +139,12 @@ def _event(now: Situation, passed: float, settings: AskSettings) -> Choice | Non
 
 
 def why_leave_out(choice: Choice, now: Situation, settings: AskSettings, sameness: LeftOut | None) -> LeftOut | None:
-    """Return the reason to leave the picture out of a call, or None if it has to be sent.
+    """Return the reason to leave the picture out of a call, or None if the picture must be sent.
 
-    It can be left out if nothing has changed and nothing is near; ``sameness`` says how it equals the last one seen, if
-    any. It also can if the robot drives to a goal, has met nothing new, and the model is asked only because it has been
-    silent for long. (With gpt-4o-mini a picture is two thirds of the cost of a call.)
+    The picture is left out in two situations: if the view has not changed and no obstacle is near, or if the robot
+    drives to a goal and the model is asked only because it was not asked for long. ``sameness`` says how the picture
+    equals the last picture that the model saw; None if there is no earlier picture. (With gpt-4o-mini a picture is two
+    thirds of the cost of a call.)
     """
     if not settings.is_adaptive:
         return None

@@ -189,7 +189,7 @@ class Follower:
         return abs(wanted - self._steering) < _STEERING_TOLERANCE
 
     def _speed(self, curvature: float, returns: Array) -> float:
-        """Return the unsigned speed, m/s, lower near the end of the section and near obstacles; 0 if the way is blocked."""
+        """Return the unsigned speed, m/s, reduced near obstacles and near the end of the section; 0 if blocked."""
         limits = self._config.limits
         forward = self.direction > 0
         left_m = float(self._track.ends[self._index] - self._index) * _SPACING_M

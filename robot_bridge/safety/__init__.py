@@ -1,1 +1,1 @@
-"""What keeps the robot from doing harm: the chain before the wheels, and what it judges by."""
+"""The safety chain, which every velocity passes on its way to the wheels, and the checks that the chain uses."""

@@ -1,11 +1,11 @@
 """The only path to the wheels: mux -> rate limit -> zones -> Ackermann clamp -> one publisher.
 
-:func:`filter_command` is pure: the same state, commands, observation and time give the same velocity.
-A recorded run can therefore be replayed. :class:`SafetyChain` holds the state and the latch of the emergency stop.
+:func:`filter_command` is pure: the same state, commands, observation and time give the same velocity. A recorded run
+can therefore be replayed. :class:`SafetyChain` holds the state and the latch of the emergency stop.
 
-The steering limit is applied first, so that the zones look along the arc that will be driven, and last, so that every
-velocity sent can be driven. The last clamp changes nothing (``tests/robot_bridge/safety/test_chain.py``).
-``docs/robot_safety.md`` derives the figures.
+The steering limit is applied twice. The first clamp makes the zones look along the arc that will be driven. The last
+clamp guarantees that the robot can drive every velocity sent; tests show that the last clamp changes nothing
+(``tests/robot_bridge/safety/test_chain.py``). ``docs/robot_safety.md`` derives the figures.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from robot_bridge.safety.doubt import (
     BLOCKED_UNSEEN,
     MotionMismatch,
     Phase,
-    backing,
+    backing_twist,
     count_hindrance,
     metres_backed,
     restart_after_jump,
@@ -47,27 +47,27 @@ from robot_bridge.safety.odometry import jump, odometry_fault
 from robot_bridge.safety.scans import fault
 from robot_bridge.safety.stop_distance import RESERVE_M, max_speed_at, reach
 
-CREEP = 0.02
-"""m/s: if the zones allow less than this, the robot stops."""
-_STANDING = 0.04
+MIN_SPEED = 0.02
+"""m/s: if the zones allow less speed than this, the robot stops."""
+_MAX_STANDING_SPEED = 0.04
 """m/s: the most that odometry may show while the robot stands."""
-_ROLLING = 0.08
-"""m/s: above this, measured velocity shows where the wheels point."""
+_MIN_ROLLING_SPEED = 0.08
+"""m/s: above this speed, measured velocity shows the steering angle."""
 _ROUNDING = 1e-9
-_PIECES = 3
+_ARCS_PER_TURN = 3
 """Number of arcs that approximate the way driven while the steering turns."""
-_TURNING_M = 0.002
-"""Shorter arcs are left out."""
+_MIN_ARC_M = 0.002
+"""Shorter arcs, metres, are left out while the steering turns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainState:
-    """What the chain remembers from one step to the next.
+    """The state of the chain between two steps.
 
-    ``twist`` is the velocity sent at ``stamp``; ``stopped`` the reason of a latched emergency stop, or "";
-    ``steering`` the least and greatest possible angle of the front wheels, radians (at first any angle);
-    ``odometry`` the last usable reading, ``scanned`` the stamp of the last usable scan; ``doubt`` whether
-    measured motion matches the commands.
+    ``twist`` is the velocity sent at ``stamp``. ``stopped`` is the reason of a latched emergency stop, or "".
+    ``steering`` is (least, greatest) possible angle of the front wheels, radians; at first any angle is possible.
+    ``memory`` holds the recent lidar returns. ``odometry`` is the last usable reading, ``scanned`` the stamp of the
+    last usable scan. ``doubt`` says whether measured motion matches the commands.
     """
 
     stamp: float = -inf
@@ -83,7 +83,7 @@ class ChainState:
 def filter_command(
     state: ChainState, commands: Sequence[Command], observation: Observation, now: float, config: RobotConfig
 ) -> tuple[ChainState, Applied]:
-    """Do one step: return the new state and the velocity that may be driven now.
+    """Do one step of the chain; return (new state, velocity that may be driven now).
 
     ``Applied.source`` is the commanding source in lower case, "stop" while the emergency stop is latched, "none"
     without a command. ``Applied.reason`` is "" exactly when the command is applied unchanged.
@@ -100,7 +100,8 @@ def filter_command(
         applied = Applied(REST, command.source.name.lower(), find_refusal(command) or faulty)
     elif state.doubt.phase is not Phase.TRUSTED:
         applied = _act_in_doubt(state, command, observation.odometry, now, config)
-        if applied.twist == REST and backing(state.doubt, config) != REST:
+        is_hindered = applied.twist == REST and backing_twist(state.doubt, config) != REST
+        if is_hindered:
             state = replace(state, doubt=count_hindrance(state.doubt, now, config))
     else:
         applied = _apply_command(state, command, observation.odometry, now, config)
@@ -110,7 +111,11 @@ def filter_command(
 def _update_sensors(
     state: ChainState, observation: Observation, now: float, config: RobotConfig
 ) -> tuple[ChainState, str]:
-    """Return the state updated from the sensors, and why nothing may move, or "" if motion is allowed."""
+    """Return (state, fault): the state updated from the sensors, and why the robot must not move, or "".
+
+    A scan with the stamp of the last usable scan is not used again for the doubt. A jump of odometry clears the memory,
+    because remembered points and trail poses are in the odom frame.
+    """
     scan = observation.scan
     odometry = observation.odometry
     faulty = odometry_fault(odometry, now, config)
@@ -131,13 +136,18 @@ def _update_sensors(
 
 
 def choose_command(commands: Sequence[Command], now: float) -> Command | None:
-    """Return the newest unexpired command of the source with the highest priority, or None (the mux)."""
-    alive = [command for command in commands if not command.expires <= now]
+    """Return the newest unexpired command of the source with the highest priority, or None.
+
+    ``commands`` are in order of arrival. This function is the mux of the chain.
+    """
+    alive = [
+        command for command in commands if not command.expires <= now
+    ]  # NaN never expires; find_refusal rejects it
     return min(reversed(alive), key=lambda command: command.source, default=None)
 
 
 def find_refusal(command: Command) -> str:
-    """Return why a command is refused whatever the sensors say, or ""."""
+    """Return why a command is refused without regard to the sensors, or ""."""
     if command.source is Source.STOP:
         return "stop commanded"
     numbers = (command.twist.linear, command.twist.angular)
@@ -149,27 +159,28 @@ def find_refusal(command: Command) -> str:
 
 
 def _apply_command(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
-    """Pass a command for motion through all stages; the sensors are usable."""
+    """Pass a command for motion through all stages of the chain; the sensors must be usable."""
     feasible = clamp_steering(command.twist, config.body)
     curvature = curvature_of(feasible, config.body)
-    tight = "" if feasible == command.twist else "curvature at the steering limit"
-    limited, slowly = _rate_limited(state, feasible.linear, odometry, now, config)
-    speed, blocked = _zone_limited(state, limited, curvature, odometry, now, config)
+    steering_reason = "" if feasible == command.twist else "curvature at the steering limit"
+    limited, rate_reason = _limit_rate(state, feasible.linear, odometry, now, config)
+    speed, zone_reason = _limit_by_zones(state, limited, curvature, odometry, now, config)
     twist = feasible if speed == feasible.linear else clamp_steering(Twist(speed, speed * curvature), config.body)
-    return Applied(twist, command.source.name.lower(), blocked or slowly or tight)
+    return Applied(twist, command.source.name.lower(), zone_reason or rate_reason or steering_reason)
 
 
 def _act_in_doubt(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
-    """Stand, or back up to find the cause, while measured motion is in doubt.
+    """Return REST, or the velocity for backing up to find the cause, while measured motion is in doubt.
 
-    The zones would keep the robot from backing where it came from; here only the way that is left must be free.
+    The zones are not applied, because they would keep the robot from backing the way it came. Only the distance that is
+    left to back must be free.
     """
     doubt = state.doubt
     source = command.source.name.lower()
-    wanted = backing(doubt, config)
+    wanted = backing_twist(doubt, config)
     if wanted == REST:
         return Applied(REST, source, doubt.reason)
-    speed, _ = _rate_limited(state, wanted.linear, odometry, now, config)
+    speed, _ = _limit_rate(state, wanted.linear, odometry, now, config)
     points, padding = points_around(state.memory, odometry, now, speed, config)
     curvature = curvature_of(wanted, config.body)
     left = doubt.limit - metres_backed(doubt) + RESERVE_M
@@ -178,10 +189,13 @@ def _act_in_doubt(state: ChainState, command: Command, odometry: Odometry, now: 
     return Applied(clamp_steering(Twist(speed, speed * curvature), config.body), source, doubt.reason)
 
 
-def _rate_limited(
+def _limit_rate(
     state: ChainState, wanted: float, odometry: Odometry, now: float, config: RobotConfig
 ) -> tuple[float, str]:
-    """Return the speed that may be commanded now, and why it differs from the wanted one. Stopping has no limit."""
+    """Return (speed, reason): the signed speed that may be commanded now, and why it differs from the wanted speed.
+
+    The reason is "" if both speeds are equal. Only speeding up is limited; the robot may stop at any rate.
+    """
     limits = config.limits
     capped = max(-limits.reverse_speed, min(limits.speed, wanted))
     last = state.twist.linear
@@ -189,69 +203,82 @@ def _rate_limited(
     if passed > limits.command_timeout:
         last = 0.0
         passed = 1 / config.control_rate
-    rolling = odometry.twist.linear if abs(odometry.twist.linear) > _STANDING else 0.0
+    rolling = odometry.twist.linear if abs(odometry.twist.linear) > _MAX_STANDING_SPEED else 0.0
     if capped * last < 0 or capped * rolling < 0:
         return 0.0, "braking before the direction changes"
-    most = abs(last) + limits.acceleration * passed
-    if abs(capped) > most + _ROUNDING:
-        return copysign(most, capped), f"speeding up, {most:.2f} m/s"
+    reachable = abs(last) + limits.acceleration * passed
+    if abs(capped) > reachable + _ROUNDING:
+        return copysign(reachable, capped), f"speeding up, {reachable:.2f} m/s"
     return capped, "" if capped == wanted else f"at most {abs(capped):.2f} m/s"
 
 
-def _zone_limited(
+def _limit_by_zones(
     state: ChainState, wanted: float, curvature: float, odometry: Odometry, now: float, config: RobotConfig
 ) -> tuple[float, str]:
-    """Return the speed that obstacles on the path allow, and the obstacle that limits it."""
+    """Return (speed, reason): the signed speed that obstacles on the path allow, and the obstacle that limits it.
+
+    The reason is "" if the wanted speed is allowed. The way depends on the speed, because the steering turns while the
+    robot drives. Therefore the allowed speed and then the slowest speed are each checked on their own way.
+    """
     fastest = max(abs(wanted), abs(odometry.twist.linear))
     points, padding = points_around(state.memory, odometry, now, fastest, config)
-    hidden = unseen_points(state.doubt, odometry)
-    beside = np.minimum(config.zones.padding, clearance(hidden, config.body) - TOUCH_M)
-    known = len(points)
-    points = np.concatenate((points, hidden))
-    padding = np.concatenate((padding, beside))
+    unseen = unseen_points(state.doubt, odometry)
+    # Cut as for still points in points_around: motion away from an unseen obstacle stays possible.
+    unseen_padding = np.minimum(config.zones.padding, clearance(unseen, config.body) - TOUCH_M)
+    seen_count = len(points)
+    points = np.concatenate((points, unseen))
+    padding = np.concatenate((padding, unseen_padding))
     forward = wanted > 0
     offset = config.overhang(forward=forward) + config.zones.padding
 
     def distance(speed: float, count: int | None = None) -> float:
-        """Return the distance from the lidar to the nearest of the first ``count`` obstacles along the way."""
-        arcs = ways(state, curvature, abs(speed), config)
-        return offset + min(_free_way(points[:count], padding[:count], way, forward, config) for way in arcs)
+        """Return the distance, along all possible ways, from the lidar to the nearest of the first ``count`` points."""
+        possible_ways = ways(state, curvature, abs(speed), config)
+        return offset + min(
+            _free_length(points[:count], padding[:count], way, forward, config) for way in possible_ways
+        )
 
-    first = distance(wanted)
-    allowed = max_speed_at(first, forward, config)
+    nearest = distance(wanted)
+    allowed = max_speed_at(nearest, forward, config)
     if abs(wanted) <= allowed:
         return wanted, ""
     where = "ahead" if forward else "behind"
-    what = BLOCKED_UNSEEN if len(hidden) and distance(wanted, known) > first else "obstacle"
-    for speed in (allowed, min(CREEP, abs(wanted))):
-        if speed >= min(CREEP, abs(wanted)) and speed <= max_speed_at(distance(speed), forward, config):
-            return copysign(speed, wanted), f"{what} {first:.2f} m {where}: slowed to {speed:.2f} m/s"
-    return 0.0, f"{what} {first:.2f} m {where}: stopped"
+    is_unseen_nearest = len(unseen) and distance(wanted, seen_count) > nearest
+    what = BLOCKED_UNSEEN if is_unseen_nearest else "obstacle"
+    slowest = min(MIN_SPEED, abs(wanted))
+    for speed in (allowed, slowest):
+        if speed >= slowest and speed <= max_speed_at(distance(speed), forward, config):
+            return copysign(speed, wanted), f"{what} {nearest:.2f} m {where}: slowed to {speed:.2f} m/s"
+    return 0.0, f"{what} {nearest:.2f} m {where}: stopped"
 
 
 def ways(state: ChainState, curvature: float, speed: float, config: RobotConfig) -> list[list[tuple[float, float]]]:
-    """Return the possible ways from where the wheels may stand now: arcs as (curvature, length), the last endless."""
+    """Return the possible ways at ``speed`` while the steering turns from its present angle to ``curvature``.
+
+    The present angle is known only within bounds, so each bound gives a way. A way is a list of arcs (curvature, length
+    in metres); the last arc, at the target curvature, has infinite length.
+    """
     body = config.body
     rate = config.limits.steering_rate
     target = atan(body.wheelbase * curvature)
-    found = []
-    for angle in dict.fromkeys(state.steering):
+    possible_ways = []
+    for angle in dict.fromkeys(state.steering):  # drops the second bound if both are equal
         start = max(-body.steering_limit, min(body.steering_limit, angle))
-        length = abs(target - start) / rate * speed / _PIECES
-        shares = [(piece + 0.5) / _PIECES for piece in range(_PIECES)]
+        length = abs(target - start) / rate * speed / _ARCS_PER_TURN
+        shares = [(piece + 0.5) / _ARCS_PER_TURN for piece in range(_ARCS_PER_TURN)]
         turning = [(tan(start + share * (target - start)) / body.wheelbase, length) for share in shares]
-        found.append([*(turning if length > _TURNING_M else ()), (curvature, inf)])
-    return found
+        possible_ways.append([*(turning if length > _MIN_ARC_M else ()), (curvature, inf)])
+    return possible_ways
 
 
-def _free_way(
+def _free_length(
     points: NDArray[np.float64],
     padding: NDArray[np.float64],
     way: list[tuple[float, float]],
     forward: bool,
     config: RobotConfig,
 ) -> float:
-    """Return how far consecutive arcs are free, at most :func:`reach`, metres."""
+    """Return how far a way of consecutive arcs is free, metres, at most :func:`reach`."""
     covered = 0.0
     horizon = reach(config)
     for curvature, arc in way:
@@ -267,10 +294,11 @@ def _free_way(
 def _bound_steering(
     state: ChainState, odometry: Odometry | None, now: float, config: RobotConfig
 ) -> tuple[float, float]:
-    """Return the least and greatest angle at which the front wheels may stand now, radians.
+    """Return (least, greatest) angle at which the front wheels may stand now, radians.
 
-    They turn towards the last command; without motion they may stay or straighten, depending on the driver. After a
-    pause longer than the command timeout, nobody knows how far they turned.
+    The wheels turn towards the angle of the last command. If the last command was rest, the wheels may stay or
+    straighten, depending on the driver. After a pause longer than the command timeout, the wheels may stand anywhere
+    between the earlier angles, the commanded angle and straight ahead. Measured motion widens the bounds.
     """
     body = config.body
     limit = config.body.steering_limit
@@ -286,7 +314,7 @@ def _bound_steering(
         high = max(high, target, 0.0)
     else:
         low, high = (angle + max(-turned, min(turned, target - angle)) for angle in (low, high))
-    if odometry is not None and abs(odometry.twist.linear) > _ROLLING:
+    if odometry is not None and abs(odometry.twist.linear) > _MIN_ROLLING_SPEED:
         measured = atan(body.wheelbase * odometry.twist.angular / odometry.twist.linear)
         measured = max(-limit, min(limit, measured))
         low = min(low, measured)
@@ -295,7 +323,9 @@ def _bound_steering(
 
 
 class SafetyChain:
-    """The chain with its state. Any thread may call ``stop`` at any time; only one may call ``step``.
+    """The chain with its state.
+
+    Any thread may call ``stop`` at any time; only one thread may call ``step``.
 
     Raises:
         SetupError: the configuration is impossible or unsafe.
@@ -304,19 +334,20 @@ class SafetyChain:
     def __init__(self, config: RobotConfig) -> None:
         self._config = require_valid(config)
         self._state = ChainState()
+        # Kept beside the state, which step replaces, so that a stop from another thread during a step is not lost.
         self._stopped = ""
-        self._is_believed = False
+        self._is_trust_requested = False
 
     @property
     def state(self) -> ChainState:
-        """Return the state after the last step, with the current latch."""
-        doubt = trust_again(self._state.doubt) if self._is_believed else self._state.doubt
+        """Return the state after the last step, with stops and releases since that step applied."""
+        doubt = trust_again(self._state.doubt) if self._is_trust_requested else self._state.doubt
         return replace(self._state, stopped=self._stopped, doubt=doubt)
 
     def step(self, commands: Sequence[Command], observation: Observation, now: float) -> Applied:
         """Return the velocity that may be driven now; see :func:`filter_command`."""
-        if self._is_believed:
-            self._is_believed = False
+        if self._is_trust_requested:
+            self._is_trust_requested = False
             self._state = replace(self._state, doubt=trust_again(self._state.doubt))
         self._state, applied = filter_command(self.state, commands, observation, now, self._config)
         if self._stopped and applied.twist != REST:  # another thread called stop meanwhile
@@ -325,30 +356,30 @@ class SafetyChain:
         return applied
 
     def stop(self, reason: str) -> None:
-        """Latch the emergency stop: nothing moves until :meth:`release`. The first reason is kept."""
+        """Latch the emergency stop: the robot stands until :meth:`release`. While latched, the first reason stays."""
         self._stopped = self._stopped or reason or "emergency stop"
 
     def release(self) -> None:
-        """Undo :meth:`stop` and trust unusable sensors again; sources that still command resume."""
+        """Undo :meth:`stop` and trust unusable sensors again; commands that are still fresh are applied again."""
         self._stopped = ""
-        self._is_believed = True
+        self._is_trust_requested = True
 
 
-def kind_of(reason: str) -> str:
-    """Return a reason without its figures: the key by which interventions are counted."""
+def strip_figures(reason: str) -> str:
+    """Return a reason with "#" for every number: the key by which interventions are counted."""
     return re.sub(r"-?\d+(\.\d+)?", "#", reason)
 
 
 class Interventions:
-    """Count interventions by onset: a reason that lasts many ticks counts once."""
+    """Counts interventions by reason; a reason that lasts many ticks counts once."""
 
     def __init__(self) -> None:
         self.counts = Counter[str]()
         self._last = ""
 
     def count_result(self, applied: Applied) -> None:
-        """Take in the result of one step."""
-        kind = kind_of(applied.reason)
+        """Count the reason of one step's result, unless the step before had the same reason."""
+        kind = strip_figures(applied.reason)
         if kind and kind != self._last:
             self.counts[kind] += 1
         self._last = kind

@@ -16,7 +16,7 @@ from robot_bridge.safety.stop_distance import RESERVE_M, reach, reaction
 THIN_M = 0.02
 """Least width of an obstacle that the lidar must never miss, metres."""
 MAX_BACKED_M = 0.1
-"""Farthest that the robot may drive on its own initiative."""
+"""Greatest distance that the robot may back to find out why motion is in doubt, metres."""
 _SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
 
 
@@ -24,7 +24,7 @@ def require_valid(config: RobotConfig) -> RobotConfig:
     """Return the configuration unchanged if it is valid.
 
     Raises:
-        SetupError: it is impossible or cannot be driven safely; names the value.
+        SetupError: the configuration is impossible or unsafe; the message names the value.
     """
     for problem in _problems(config):
         raise SetupError(f"the robot's configuration cannot be: {problem}")
@@ -32,6 +32,7 @@ def require_valid(config: RobotConfig) -> RobotConfig:
 
 
 def _problems(config: RobotConfig) -> Iterator[str]:
+    """Yield a text for every value that is impossible or unsafe."""
     for name, value in _numbers(config, ""):
         if not isfinite(value) or (value <= 0 and name not in _SIGNED):
             yield f"{name} is {value}"
@@ -41,14 +42,15 @@ def _problems(config: RobotConfig) -> Iterator[str]:
     yield from _check_lidar(config)
 
 
-def _numbers(value: Any, where: str) -> Iterator[tuple[str, float]]:
-    for each in fields(value):
-        found = getattr(value, each.name)
-        name = f"{where}{each.name}"
-        if is_dataclass(found):
-            yield from _numbers(found, f"{name}.")
+def _numbers(config: Any, prefix: str) -> Iterator[tuple[str, float]]:
+    """Yield (dotted name, value) of every number in a dataclass and in the dataclasses it contains."""
+    for field in fields(config):
+        value = getattr(config, field.name)
+        name = f"{prefix}{field.name}"
+        if is_dataclass(value):
+            yield from _numbers(value, f"{name}.")
         else:
-            yield name, found
+            yield name, value
 
 
 def _check_body(config: RobotConfig) -> Iterator[str]:
@@ -66,9 +68,9 @@ def _check_zones(config: RobotConfig) -> Iterator[str]:
     zones = config.zones
     body = config.body
     x = config.lidar.x
-    beyond = max(body.front - x, body.rear + x) + RESERVE_M
-    if zones.emergency_stop < beyond:
-        yield f"zones.emergency_stop, measured from the lidar, lies within the body: {beyond:.2f} m is the least"
+    min_stop = max(body.front - x, body.rear + x) + RESERVE_M
+    if zones.emergency_stop < min_stop:
+        yield f"zones.emergency_stop, measured from the lidar, lies within the body: {min_stop:.2f} m is the least"
     if zones.avoidance < zones.emergency_stop:
         yield "zones.avoidance is less than zones.emergency_stop"
     if zones.scan_timeout < reaction(config):

@@ -6,10 +6,11 @@
                               │                  │
                               └──no known ground─┴──anything else──> unusable, until it is released
 
-The robot backs up at most 10 cm, and only over ground its own footprint has covered, because the lidar may be the
-faulty sensor. A robot that has just turned round has not covered the ground behind it; it then leaves in the other
-direction, the way it came. If scan and odometry now move with the robot, an obstacle invisible to the lidar was in the
-way. If only part of the scan had stayed put and it moves now, nothing was in the way.
+The robot backs up at most 10 cm, and only over ground that its own footprint has covered, because the lidar may be the
+faulty sensor. A robot that has just turned round has not covered the ground behind its body. Such a robot leaves in the
+other direction, the way it came. If scan and odometry move with the robot while it backs, an obstacle that the lidar
+does not see was in the way. If only part of the scan had stayed put and this part moves now, no obstacle was in the
+way.
 """
 
 from __future__ import annotations
@@ -30,46 +31,46 @@ from robot_bridge.safety.motion_watch import (
     Held,
     Watch,
     add_reference_scan,
+    check_scan_motion,
+    check_wheels,
     follow_period,
-    moves,
-    stays_put,
-    wheels,
+    has_scan_moved,
 )
 from robot_bridge.safety.touching import find_touched
 
 MIN_BACKED_M = 0.03
-"""Backing less than this cannot distinguish a frozen lidar from one that sees through glass."""
+"""Least distance to back, metres; less cannot distinguish a frozen lidar from a lidar that sees through glass."""
 BLOCKED_UNSEEN = "blocked by something unseen"
-_STANDS_S = 0.5
-_STANDING = 0.04
+_STAND_S = 0.5
+_MAX_STANDING_SPEED = 0.04
 """m/s: the most that odometry may show while the robot stands."""
-_RUNNING = 2
-"""Number of consecutive scans that must agree."""
-_TRAIL_M = 0.02
-_TRAIL_RAD = 0.05
-_TRAIL = 100
-_CAME_M = 0.12
+_MIN_AGREEING_SCANS = 2
+"""Least number of consecutive scans that must agree before the phase changes."""
+_TRAIL_STEP_M = 0.02
+_TRAIL_STEP_RAD = 0.05
+_MAX_TRAIL_POSES = 100
+_LOOK_BACK_M = 0.12
 _ROUNDING = 1e-6
-_STEP_M = 0.01
-"""Step in which the ground to back over is measured."""
+_GROUND_STEP_M = 0.01
+"""Step along the arc at which the ground to back over is checked."""
 _ARCS = 13
-_TRIES = 3
-_OTHER_ARC = 0.9
-"""Maximum number of ways tried, and the least difference in curvature between them, 1/m."""
-_AHEAD = 2
-"""How many of these may lead on ahead; on the first one the front wheels are still turning."""
-_WAITS_S = 0.4
-"""How long to wait for the last scan when there is no room left to back up."""
-_NEARLY_M = 0.005
-_HINDERED = 10
-"""After this many periods without being able to back, the findings so far are enough."""
-_HINDERED_S = 5.0
-_FORGOTTEN_M = 5.0
-"""Odometry drifts: after this distance the chain forgets where the unseen obstacle was; the map still has it."""
+_MAX_TRIES = 3
+_MIN_ARC_DIFFERENCE = 0.9
+"""Number of ways tried at most, number of arcs to choose from, and least difference in curvature of two ways, 1/m."""
+_MAX_TRIES_AHEAD = 2
+"""How many of the ways tried may lead ahead; on the first way the front wheels are still turning."""
+_WAIT_FOR_SCAN_S = 0.4
+"""How long to wait for the last scan after the robot has backed as far as it may."""
+_LIMIT_TOLERANCE_M = 0.005
+_MAX_HINDERED_PERIODS = 10
+"""After this many periods in which the robot could not back, the scans that agree so far are enough."""
+_MAX_HINDERED_S = 5.0
+_FORGET_AFTER_M = 5.0
+"""Distance driven after which the chain forgets an unseen obstacle, because odometry drifts; the map still has it."""
 
 
 class Phase(StrEnum):
-    """Phase of a doubt."""
+    """Phases of a doubt; the module's docstring shows the transitions."""
 
     TRUSTED = "trusted"
     STANDING = "standing"
@@ -81,7 +82,9 @@ class Phase(StrEnum):
 class Unseen:
     """An obstacle that the lidar does not see.
 
-    ``points`` is where the robot touched it, (n, 2) in the odom frame; ``way`` the metres driven until then."""
+    ``points`` (n, 2), in the odom frame, are where the robot touched the obstacle. ``way`` is the total distance driven
+    until the touch, metres.
+    """
 
     stamp: float
     points: NDArray[np.float64]
@@ -90,14 +93,19 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionMismatch:
-    """Whether measured motion is believed, and what is being done about it.
+    """The state of the doubt about measured motion: whether motion is trusted, and the search for the cause.
 
-    ``watch`` holds the data for judging motion, ``trail`` where the robot has been, as poses in the odom frame. Once in
-    doubt: ``evidence`` is the cause, ``since`` when this phase began, ``forward`` and ``curvature`` describe the motion
-    that was stopped, ``begin`` is the scan at which backing starts, ``limit`` how far it may go. ``running`` counts
-    consecutive scans that agree, ``hindered`` the periods in which the robot could not back. ``tried`` lists the ways
-    tried, each as 1 (ahead) or -1 and its curvature; the last is the current one.
-    ``unseen`` lists the obstacles found, the newest last.
+    In every phase: ``watch`` holds the data for judging motion. ``trail`` holds the poses, in the odom frame, where the
+    robot has been, the newest last. ``unseen`` holds the obstacles found, the newest last. ``running`` counts
+    consecutive scans with evidence. While backing, ``running`` counts consecutive scans that moved, or as a negative
+    number scans that stayed put.
+
+    In doubt: ``evidence`` is the cause, ``since`` the time at which the phase began. ``forward`` and ``curvature``
+    describe the motion that was stopped. ``tried`` lists the ways tried as (1 ahead or -1 back, curvature); the last
+    way is the current way.
+
+    While backing: ``begin`` is the scan from which backing starts, ``began`` the totals (commanded, rolled) at that
+    time, metres. ``limit`` is how far to back, metres. ``hindered`` counts periods in which the robot could not back.
     """
 
     phase: Phase = Phase.TRUSTED
@@ -117,7 +125,7 @@ class MotionMismatch:
 
     @property
     def reason(self) -> str:
-        """Return why motion does not follow commands, or "" if it does."""
+        """Return why motion is in doubt, or "" while motion is trusted."""
         if self.phase is Phase.TRUSTED or self.evidence is None:
             return ""
         if self.phase is Phase.UNUSABLE:
@@ -126,12 +134,12 @@ class MotionMismatch:
 
 
 def trust_again(doubt: MotionMismatch) -> MotionMismatch:
-    """Return the doubt after somebody has fixed the sensors."""
+    """Return the doubt after the sensors have been fixed: trusted if a sensor was unusable, else unchanged."""
     return MotionMismatch(unseen=doubt.unseen) if doubt.phase is Phase.UNUSABLE else doubt
 
 
 def restart_after_jump(doubt: MotionMismatch) -> MotionMismatch:
-    """Return the doubt after a jump in odometry: earlier data is not comparable any more."""
+    """Return the doubt without all data from before a jump in odometry, which new data cannot be compared with."""
     return replace(doubt, watch=Watch(), trail=(), running=0, unseen=())
 
 
@@ -144,7 +152,7 @@ def update_doubt(
         doubt: the doubt before.
         driven: the velocity commanded in the period.
         odometry: a usable reading.
-        scan: a usable scan, or None if there is no new one.
+        scan: a usable scan, or None if no new scan has come.
         now: the time, seconds.
         config: the robot's configuration.
     """
@@ -155,29 +163,34 @@ def update_doubt(
         watch, new = add_reference_scan(watch, scan, odometry, config)
     doubt = replace(doubt, watch=watch)
     if doubt.phase is Phase.TRUSTED:
-        return _look_for_evidence(doubt, driven, before, new, now, config)
-    if doubt.phase is Phase.STANDING and new is not None and now - doubt.since >= _STANDS_S:
+        return _update_while_trusted(doubt, driven, before, new, now, config)
+    if doubt.phase is Phase.STANDING and new is not None and now - doubt.since >= _STAND_S:
         return _begin_backing(doubt, new, odometry, now, config)
     if doubt.phase is Phase.BACKING:
-        return _judge_backing(doubt, before, new, now, config)
+        return _update_while_backing(doubt, before, new, now, config)
     return doubt
 
 
-def _look_for_evidence(
+def _update_while_trusted(
     doubt: MotionMismatch, driven: Twist, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
 ) -> MotionMismatch:
-    """Look for evidence against measured motion while it is trusted."""
-    stuck = wheels(doubt.watch, config)
-    seen = stays_put(before, new, config) if new is not None else doubt.evidence
+    """Return the doubt after a period in the phase TRUSTED; the phase becomes STANDING if evidence is found.
+
+    Evidence from the wheels counts at once; evidence from scans must come from consecutive scans. ``before`` are the
+    scans held before ``new``, which is None if no new scan has come.
+    """
+    wheel_evidence = check_wheels(doubt.watch, config)
+    scan_evidence = check_scan_motion(before, new, config) if new is not None else doubt.evidence
     running = doubt.running
     if new is not None:
-        running = running + 1 if seen else 0
-    evidence = stuck or (seen if running >= _RUNNING else None)
+        running = running + 1 if scan_evidence else 0
+    confirmed_scan_evidence = scan_evidence if running >= _MIN_AGREEING_SCANS else None
+    evidence = wheel_evidence or confirmed_scan_evidence
     if evidence is None:
         pose = doubt.watch.pose
         trail = doubt.trail if pose is None or running else _extend_trail(doubt.trail, pose)
-        kept = tuple(each for each in doubt.unseen if doubt.watch.way - each.way <= _FORGOTTEN_M)
-        return replace(doubt, trail=trail, running=running, evidence=seen, unseen=kept)
+        kept = tuple(obstacle for obstacle in doubt.unseen if doubt.watch.way - obstacle.way <= _FORGET_AFTER_M)
+        return replace(doubt, trail=trail, running=running, evidence=scan_evidence, unseen=kept)
     forward = driven.linear > 0 or (driven.linear == 0 and _rolls_forward(doubt.watch))
     curvature = driven.angular / driven.linear if driven.linear else 0.0
     return replace(
@@ -198,24 +211,28 @@ def _rolls_forward(watch: Watch) -> bool:
 
 
 def _extend_trail(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
+    """Return the trail with the pose added, unless the pose is near the last pose; drop the oldest if too long."""
     if trail:
         last = trail[-1]
-        is_near = last.distance_to(pose.x, pose.y) < _TRAIL_M
-        if is_near and abs(wrap_angle(pose.heading - last.heading)) < _TRAIL_RAD:
+        is_near = last.distance_to(pose.x, pose.y) < _TRAIL_STEP_M
+        if is_near and abs(wrap_angle(pose.heading - last.heading)) < _TRAIL_STEP_RAD:
             return trail
-    return (*trail, pose)[-_TRAIL:]
+    return (*trail, pose)[-_MAX_TRAIL_POSES:]
 
 
 def _begin_backing(
     doubt: MotionMismatch, new: Held, odometry: Odometry, now: float, config: RobotConfig
 ) -> MotionMismatch:
-    """Begin to back up after standing long enough, if there is known ground for it."""
-    if abs(odometry.twist.linear) > _STANDING:
+    """Return the doubt in the phase BACKING; UNUSABLE if the robot rolls or has too little known ground to back over.
+
+    The evidence's slip counts: odometry may be ahead of the robot by that distance, so less ground is known.
+    """
+    if abs(odometry.twist.linear) > _MAX_STANDING_SPEED:
         reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
         return replace(doubt, phase=Phase.UNUSABLE, evidence=Evidence(reason, True), since=now)
     evidence = doubt.evidence or Evidence("", False)
-    most = config.witness.backing + evidence.slip
-    ground, way = _find_way_out(doubt, evidence, odometry.pose, most, config)
+    max_ground = config.witness.backing + evidence.slip
+    ground, way = _find_way_out(doubt, evidence, odometry.pose, max_ground, config)
     limit = ground - evidence.slip
     if limit < MIN_BACKED_M - _ROUNDING:
         return replace(doubt, phase=Phase.UNUSABLE, since=now)
@@ -239,104 +256,122 @@ def _begin_backing(
 def _find_way_out(
     doubt: MotionMismatch, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
 ) -> tuple[float, tuple[int, float]]:
-    """Return how far the robot can go over ground its footprint has covered, at most ``most`` metres, and the way.
+    """Return (distance, way): the way that leads farthest over ground the footprint has covered, and how far, metres.
 
-    The way leads back as the robot came, or on any arc that leads farther. If none leads far enough it leads ahead, but
-    not often: what is seen there may be out of date."""
+    The distance is at most ``most``; the way is (1 ahead or -1 back, curvature). Ways lead against the stopped motion:
+    on the stopped arc, the arc of the last poses or a fan of arcs. If no way leads far enough, ways in the direction of
+    the stopped motion are allowed, but not often, because the scan of the ground there may be out of date.
+    """
     limit = config.body.curvature_limit
-    stopped = 1 if doubt.forward else -1
-    came = [been for been in doubt.trail if _CAME_M < pose.distance_to(been.x, been.y) < 2 * _CAME_M]
-    steps = [pose.relative_to(been) for been in came[-1:]]
-    before = (*doubt.tried, (stopped, doubt.curvature))
+    stopped_sign = 1 if doubt.forward else -1
+    poses_nearby = [
+        earlier for earlier in doubt.trail if _LOOK_BACK_M < pose.distance_to(earlier.x, earlier.y) < 2 * _LOOK_BACK_M
+    ]
+    steps = [pose.relative_to(earlier) for earlier in poses_nearby[-1:]]  # one or none
+    earlier_ways = (*doubt.tried, (stopped_sign, doubt.curvature))
 
     def is_new(sign: int, curvature: float) -> bool:
-        return all(sign != old or abs(curvature - arc) > _OTHER_ARC for old, arc in before)
+        return all(
+            sign != earlier_sign or abs(curvature - earlier_curvature) > _MIN_ARC_DIFFERENCE
+            for earlier_sign, earlier_curvature in earlier_ways
+        )
 
-    def farthest(sign: int) -> tuple[float, tuple[int, float]]:
-        as_it_came = [-sign * step.heading / hypot(step.x, step.y) for step in steps]
+    def find_farthest(sign: int) -> tuple[float, tuple[int, float]]:
+        """Return (distance, way) of the new way in this direction that leads farthest; the first among equals."""
+        arcs_of_trail = [-sign * step.heading / hypot(step.x, step.y) for step in steps]
         fan = np.linspace(-limit, limit, _ARCS).tolist()
-        arcs = [max(-limit, min(limit, arc)) for arc in (doubt.curvature, *as_it_came, *fan)]
+        arcs = [max(-limit, min(limit, arc)) for arc in (doubt.curvature, *arcs_of_trail, *fan)]
 
-        found = []
+        candidates = []
         for arc in arcs:
             if is_new(sign, arc):
                 way = (sign, arc)
-                found.append((_measure_known_ground(doubt, pose, way, most, config), way))
-        return max(found, key=itemgetter(0), default=(0.0, before[-1]))
+                candidates.append((_measure_known_ground(doubt, pose, way, most, config), way))
+        return max(candidates, key=itemgetter(0), default=(0.0, earlier_ways[-1]))
 
-    back = farthest(-stopped)
-    is_enough = back[0] >= MIN_BACKED_M + evidence.slip - _ROUNDING
-    tries_ahead = sum(sign == stopped for sign, _ in doubt.tried)
-    may_go_on = evidence.is_whole and tries_ahead < _AHEAD
-    return back if is_enough or not may_go_on else farthest(stopped)
+    back = find_farthest(-stopped_sign)
+    is_far_enough = back[0] >= MIN_BACKED_M + evidence.slip - _ROUNDING
+    tries_ahead = sum(sign == stopped_sign for sign, _ in doubt.tried)
+    may_go_ahead = evidence.is_whole and tries_ahead < _MAX_TRIES_AHEAD
+    return back if is_far_enough or not may_go_ahead else find_farthest(stopped_sign)
 
 
 def _measure_known_ground(
     doubt: MotionMismatch, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig
 ) -> float:
-    """Return how far a way leads over ground the footprint has covered, metres.
+    """Return how far a way leads over ground that the padded footprint has covered, at most ``most``, metres.
 
-    The zones have kept their padding free beside that ground."""
+    The padding counts because the zones have kept it free beside the footprint. At every step, each point of the
+    footprint must lie in the padded footprint at a pose of the trail.
+    """
     sign, curvature = way
     body = config.body
-    poses = (*doubt.trail, pose)
-    been = np.array([(place.x, place.y, place.heading) for place in poses])
-    c = np.cos(been[:, 2:])
-    s = np.sin(been[:, 2:])
+    poses = np.array([(earlier.x, earlier.y, earlier.heading) for earlier in (*doubt.trail, pose)])
+    c = np.cos(poses[:, 2:])
+    s = np.sin(poses[:, 2:])
     sides = np.linspace(-body.half_width, body.half_width, 5)
-    beside = config.zones.padding + _ROUNDING
-    across = (-body.rear, body.centre, body.front)
-    outline = np.array([(x, y) for x in across for y in sides])
-    for number in range(1, round(most / _STEP_M) + 1):
-        gone = number * _STEP_M
-        points = transform_from_frame(outline, pose.compose(along(curvature, sign * gone)))
-        x = points[:, 0] - been[:, :1]
-        y = points[:, 1] - been[:, 1:2]
+    padding = config.zones.padding + _ROUNDING
+    lengthwise = (-body.rear, body.centre, body.front)
+    footprint = np.array([(x, y) for x in lengthwise for y in sides])
+    for number in range(1, round(most / _GROUND_STEP_M) + 1):
+        distance = number * _GROUND_STEP_M
+        points = transform_from_frame(footprint, pose.compose(along(curvature, sign * distance)))
+        # Rotate the points into the frame of every pose of the trail: arrays are (poses, points).
+        x = points[:, 0] - poses[:, :1]
+        y = points[:, 1] - poses[:, 1:2]
         ahead = c * x + s * y
         left = c * y - s * x
-        within = (ahead <= body.front + beside) & (ahead >= -body.rear - beside)
-        within &= np.abs(left) <= body.half_width + beside
-        if not within.any(axis=0).all():
-            return gone - _STEP_M
+        is_covered = (ahead <= body.front + padding) & (ahead >= -body.rear - padding)
+        is_covered &= np.abs(left) <= body.half_width + padding
+        if not is_covered.any(axis=0).all():
+            return distance - _GROUND_STEP_M
     return most
 
 
-def _judge_backing(
+def _update_while_backing(
     doubt: MotionMismatch, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
 ) -> MotionMismatch:
-    """Decide, while backing, whether the wheels, odometry or the lidar is wrong."""
+    """Return the doubt after a period in the phase BACKING.
+
+    Trust the sensors again if enough scans moved and the robot has backed as far as it can. If the wheels are stuck,
+    stand, then try another way. A sensor is unusable if no way is left to try, if scans stayed put, or if the limit was
+    reached without enough scans that moved.
+    """
     begin = doubt.begin
     evidence = doubt.evidence
-    stuck = wheels(doubt.watch, config)
-    is_far = metres_backed(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
-    if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
-        return _trust_again(doubt, begin, now, config)
-    if stuck is not None and len(doubt.tried) < _TRIES:  # perhaps wedged: another arc may free it
+    wheel_evidence = check_wheels(doubt.watch, config)
+    is_far = metres_backed(doubt) >= doubt.limit - _LIMIT_TOLERANCE_M or doubt.hindered > _MAX_HINDERED_PERIODS
+    have_scans_moved = doubt.running >= _MIN_AGREEING_SCANS
+    if begin is not None and have_scans_moved and (wheel_evidence is not None or is_far):
+        return _end_doubt(doubt, begin, now, config)
+    if wheel_evidence is not None and len(doubt.tried) < _MAX_TRIES:  # a wedged robot may get free on another arc
         return replace(doubt, phase=Phase.STANDING, since=now)
-    if stuck is not None:
-        return replace(doubt, phase=Phase.UNUSABLE, evidence=stuck, since=now)
+    if wheel_evidence is not None:
+        return replace(doubt, phase=Phase.UNUSABLE, evidence=wheel_evidence, since=now)
     if new is not None and begin is not None and evidence is not None:
-        again = stays_put(before, new, config)
-        if again is not None:
+        scan_evidence = check_scan_motion(before, new, config)
+        if scan_evidence is not None:
             doubt = replace(doubt, running=min(doubt.running, 0) - 1, since=now)
-            if doubt.running <= -_RUNNING:
-                return replace(doubt, phase=Phase.UNUSABLE, evidence=again, since=now)
-        elif metres_backed(doubt) >= MIN_BACKED_M - _NEARLY_M and moves(begin, new, evidence.sectors, config):
+            if doubt.running <= -_MIN_AGREEING_SCANS:
+                return replace(doubt, phase=Phase.UNUSABLE, evidence=scan_evidence, since=now)
+        elif metres_backed(doubt) >= MIN_BACKED_M - _LIMIT_TOLERANCE_M and has_scan_moved(
+            begin, new, evidence.sectors, config
+        ):
             doubt = replace(doubt, running=max(doubt.running, 0) + 1)
-    if metres_backed(doubt) < doubt.limit - _NEARLY_M:
+    if metres_backed(doubt) < doubt.limit - _LIMIT_TOLERANCE_M:
         return replace(doubt, since=now)
-    return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAITS_S else doubt
+    return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAIT_FOR_SCAN_S else doubt
 
 
 def metres_backed(doubt: MotionMismatch) -> float:
-    """Return the metres backed, commanded or measured, whichever is more."""
+    """Return the metres backed: the commanded or the measured distance, whichever is greater."""
     now = doubt.watch.now
     commanded, rolled = doubt.began
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
-def _trust_again(doubt: MotionMismatch, begin: Held, now: float, config: RobotConfig) -> MotionMismatch:
-    """Trust the sensors again, as everything moves; mark an unseen obstacle if the evidence was of the whole scan."""
+def _end_doubt(doubt: MotionMismatch, begin: Held, now: float, config: RobotConfig) -> MotionMismatch:
+    """Return the doubt in the phase TRUSTED; mark an unseen obstacle if the evidence was of the whole scan."""
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
     if doubt.evidence is not None and doubt.evidence.is_whole:
@@ -347,20 +382,21 @@ def _trust_again(doubt: MotionMismatch, begin: Held, now: float, config: RobotCo
 
 def unseen_points(doubt: MotionMismatch, odometry: Odometry) -> NDArray[np.float64]:
     """Return the points of all unseen obstacles, (n, 2) metres in the base frame."""
-    every = [each.points for each in doubt.unseen]
-    return transform_to_frame(np.concatenate((np.empty((0, 2)), *every)), odometry.pose)
+    parts = [obstacle.points for obstacle in doubt.unseen]
+    in_odom = np.concatenate((np.empty((0, 2)), *parts))
+    return transform_to_frame(in_odom, odometry.pose)
 
 
 def count_hindrance(doubt: MotionMismatch, now: float, config: RobotConfig) -> MotionMismatch:
-    """Count a period in which the robot should have backed but could not; after too many, a sensor is unusable."""
+    """Count a period in which the robot should have backed but could not; after too many periods, end as UNUSABLE."""
     doubt = replace(doubt, hindered=doubt.hindered + 1)
-    is_over = doubt.hindered > _HINDERED_S * config.control_rate
+    is_over = doubt.hindered > _MAX_HINDERED_S * config.control_rate
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if is_over else doubt
 
 
-def backing(doubt: MotionMismatch, config: RobotConfig) -> Twist:
-    """Return the velocity for backing up; rest once the limit is reached or outside that phase."""
-    if doubt.phase is not Phase.BACKING or metres_backed(doubt) >= doubt.limit - _NEARLY_M:
+def backing_twist(doubt: MotionMismatch, config: RobotConfig) -> Twist:
+    """Return the velocity for backing up; rest outside the phase BACKING or after the limit is reached."""
+    if doubt.phase is not Phase.BACKING or metres_backed(doubt) >= doubt.limit - _LIMIT_TOLERANCE_M:
         return Twist()
     sign, curvature = doubt.tried[-1]
     speed = sign * config.witness.backing_speed

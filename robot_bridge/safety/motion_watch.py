@@ -1,8 +1,9 @@
 """Compare commanded motion with what wheels and lidar measure (pure).
 
-Two questions are asked all the time. Do the wheels turn as commanded? This finds stuck wheels and frozen odometry. Does
-the scan move as the wheels turn? This finds slipping wheels and a lidar that repeats old data in any form: every scan
-is compared with several earlier ones, as a whole and in parts (:mod:`robot_bridge.safety.scan_motion`).
+Two checks run all the time. :func:`check_wheels` compares odometry with the commands, and finds stuck wheels and frozen
+odometry. :func:`check_scan_motion` compares scans with odometry, and finds slipping wheels and a lidar that repeats old
+data in any form. For this check, every scan is compared with several earlier scans, as a whole and in parts
+(:mod:`robot_bridge.safety.scan_motion`).
 """
 
 from __future__ import annotations
@@ -26,28 +27,31 @@ from robot_bridge.safety.scan_motion import (
     shares,
 )
 
-_APART_M = 0.008
-_APART_RAD = 0.02
-"""Least motion between scans that are kept."""
+_MIN_STEP_M = 0.008
+_MIN_STEP_RAD = 0.02
+"""Least motion between two scans that are kept for comparison; one of the two is enough."""
 _MAX_DISTANCE_M = 0.07
-_WIDEST_RAD = 0.15
-"""Scans farther apart are not compared: they see different things."""
+_MAX_TURN_RAD = 0.15
+"""Greatest motion between compared scans; scans farther apart see different things."""
 _MAX_HELD = 8
-_OLDEST_S = 60.0
-_TOLD = 0.2
-"""A share counts if its standard deviation is at most this."""
-_POOLED = 0.2
-"""How much greater the share of all beams together must be than that of a sector: only some may be frozen."""
-_PART = 0.3
-"""Share of the conclusive sectors that must have stayed put: a person walking ahead fills fewer."""
+_MAX_HELD_AGE_S = 60.0
+_MAX_SHARE_DEVIATION = 0.2
+"""A measured share of motion is conclusive if its standard deviation is at most this."""
+_POOLED_MARGIN = 0.2
+"""How much greater the required share of all beams together is than the required share of one sector.
+
+The share of all beams stays high if only some beams are frozen.
+"""
+_MIN_FROZEN_SHARE = 0.3
+"""Least share of the conclusive sectors that must have stayed put; a person who walks ahead fills fewer sectors."""
 _STUCK_SLIP_M = 0.02
 _SPUN_SLIP_M = 0.06
-"""How far odometry may be ahead of the robot by the time stuck or spinning wheels are noticed."""
-_MAX_AGE_S = 3.0
+"""How far odometry may be ahead of the robot when stuck or spinning wheels are noticed."""
+_MAX_MOMENT_AGE_S = 3.0
 _MIN_TURN_RAD = 0.03
-_SAME_M = 0.05
-_SAME_RAD = 0.1
-"""After this much motion, no two real scans are identical beam by beam."""
+_MIN_DIFFERENT_M = 0.05
+_MIN_DIFFERENT_RAD = 0.1
+"""After this much motion, two real scans are never identical beam by beam."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +66,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The end of a control period: total metres commanded and measured by odometry until then, signed."""
+    """The end of a control period, with running totals in signed metres.
+
+    ``commanded`` is the total of all commands until ``time``, ``rolled`` the total that odometry measured.
+    """
 
     time: float
     commanded: float
@@ -71,10 +78,10 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why measured motion is not what it should be.
+    """The reason why measured motion is in doubt.
 
-    ``is_whole``: all of the motion is in doubt; otherwise only ``sectors`` of the scan, or scattered beams, stayed put.
-    ``slip`` is how far odometry may be ahead of the robot, metres.
+    If ``is_whole``, all of the motion is in doubt; if not, only ``sectors`` of the scan, or scattered beams, stayed
+    put. ``slip`` is how far odometry may be ahead of the robot, metres.
     """
 
     reason: str
@@ -85,7 +92,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watch:
-    """The scans and periods that motion is compared with; ``pose`` is the last from odometry, ``way`` metres so far."""
+    """The scans and periods that new measurements are compared with.
+
+    ``held`` and ``moments`` are sorted by time, the oldest first. ``pose`` is the last odometry pose, ``way`` the total
+    unsigned distance that odometry measured, metres.
+    """
 
     held: tuple[Held, ...] = ()
     moments: tuple[Moment, ...] = (Moment(float("-inf"), 0.0, 0.0),)
@@ -94,6 +105,7 @@ class Watch:
 
     @property
     def now(self) -> Moment:
+        """Return the newest moment."""
         return self.moments[-1]
 
 
@@ -103,11 +115,13 @@ def follow_period(watch: Watch, linear: float, odometry: Odometry, now: float, c
     pose = odometry.pose
     passed = min(max(0.0, now - last.time), config.limits.command_timeout)
     moved = pose.relative_to(watch.pose) if watch.pose else Pose()
-    rolled = hypot(moved.x, moved.y) * (1 if moved.x >= 0 else -1)
+    direction = 1 if moved.x >= 0 else -1
+    rolled = hypot(moved.x, moved.y) * direction
     new = Moment(now, last.commanded + linear * passed, last.rolled + rolled)
     kept = watch.moments if now > last.time else ()
-    # A command is compared only with motion since the robot began to move in that direction.
-    recent = tuple(moment for moment in kept if moment.time >= now - _MAX_AGE_S)
+    # A command is compared only with motion since the robot began to move in the commanded direction. Therefore older
+    # moments are dropped when the command is zero and when the direction of the command changes.
+    recent = tuple(moment for moment in kept if moment.time >= now - _MAX_MOMENT_AGE_S)
     kept = recent if linear else kept[-1:]
     if len(kept) > 1:
         commanded_now = new.commanded - kept[-1].commanded
@@ -118,8 +132,11 @@ def follow_period(watch: Watch, linear: float, odometry: Odometry, now: float, c
     return replace(watch, moments=(*kept, new), pose=pose, way=watch.way + abs(rolled))
 
 
-def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
-    """Return evidence that odometry has not followed the commands, or None."""
+def check_wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
+    """Return evidence that odometry has not followed the commands, or None.
+
+    The check goes back to the latest moment since when the commanded way is long enough to judge.
+    """
     witness = config.witness
     new = watch.now
     for old in reversed(watch.moments[:-1]):
@@ -127,8 +144,9 @@ def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
         passed = new.time - old.time
         if not passed > 0:
             continue
-        enough = witness.least + abs(commanded) / passed * witness.latency
-        if abs(commanded) >= enough:
+        commanded_speed = abs(commanded) / passed
+        enough_to_judge = witness.least + commanded_speed * witness.latency
+        if abs(commanded) >= enough_to_judge:
             direction = 1 if commanded > 0 else -1
             rolled = (new.rolled - old.rolled) * direction
             if rolled >= witness.wheels * abs(commanded):
@@ -139,78 +157,87 @@ def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
 
 
 def add_reference_scan(watch: Watch, scan: Scan, odometry: Odometry, config: RobotConfig) -> tuple[Watch, Held]:
-    """Add a scan to compare later ones with; return the watch and that scan."""
+    """Return (watch, new): the watch with the scan added for later comparisons, and the scan with its pose and lines.
+
+    Scans that are too old or too far from the new pose are dropped. The scan is not added if the robot has hardly
+    moved since the last scan, but replaces a scan at exactly the same pose.
+    """
     pose = pose_at(odometry, scan.stamp)
     new = Held(scan.stamp, pose, scan.ranges, lines_of(scan, config.lidar))
-    recent = [held for held in watch.held if 0 < scan.stamp - held.stamp <= _OLDEST_S]
-    kept = [held for held in recent if not _is_beyond(held.pose, pose, _MAX_DISTANCE_M, _WIDEST_RAD)]
+    recent = [held for held in watch.held if 0 < scan.stamp - held.stamp <= _MAX_HELD_AGE_S]
+    kept = [held for held in recent if not _is_beyond(held.pose, pose, _MAX_DISTANCE_M, _MAX_TURN_RAD)]
     if kept and kept[-1].pose == pose:
         kept.pop()
-    if not kept or _is_beyond(kept[-1].pose, pose, _APART_M, _APART_RAD):
+    if not kept or _is_beyond(kept[-1].pose, pose, _MIN_STEP_M, _MIN_STEP_RAD):
         kept.append(new)
     return replace(watch, held=tuple(kept[-_MAX_HELD:])), new
 
 
 def _is_beyond(earlier: Pose, later: Pose, metres: float, radians: float) -> bool:
+    """Return whether two poses are at least ``metres`` or at least ``radians`` apart."""
     step = later.relative_to(earlier)
     return hypot(step.x, step.y) >= metres or abs(step.heading) >= radians
 
 
-def stays_put(held: tuple[Held, ...], new: Held, config: RobotConfig) -> Evidence | None:
-    """Return evidence that a scan, or part of it, stayed put although odometry moved, or None."""
+def check_scan_motion(held: tuple[Held, ...], new: Held, config: RobotConfig) -> Evidence | None:
+    """Return evidence that a scan, or a part of the scan, stayed put although odometry moved, or None."""
     for old in reversed(held):
-        found = _stays_put_since(old, new, config)
-        if found is not None:
-            return found
+        evidence = _compare_with(old, new, config)
+        if evidence is not None:
+            return evidence
     return None
 
 
-def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | None:
+def _compare_with(old: Held, new: Held, config: RobotConfig) -> Evidence | None:
+    """Return evidence that the new scan, or a part, stayed put since an old scan, or None.
+
+    The whole scan is checked first, then equality beam by beam, then the groups of beams (sectors, even, odd, all).
+    """
     step = new.pose.relative_to(old.pose)
     distance = hypot(step.x, step.y)
     if new.stamp <= old.stamp or len(old.lines.points) != len(new.lines.points):
         return None
     if distance < config.witness.least and abs(step.heading) < _MIN_TURN_RAD:
         return None
-    found = compare_scans(old.lines, new.lines, step, config.lidar)
-    least = config.witness.scan
-    share, spread = fit_travelled_share(found, step)
-    is_conclusive = spread <= _TOLD and distance >= config.witness.least
-    if is_conclusive and share + 2 * spread < least + _POOLED:
+    comparison = compare_scans(old.lines, new.lines, step, config.lidar)
+    min_share = config.witness.scan
+    share, deviation = fit_travelled_share(comparison, step)
+    is_conclusive = deviation <= _MAX_SHARE_DEVIATION and distance >= config.witness.least
+    if is_conclusive and share + 2 * deviation < min_share + _POOLED_MARGIN:
         lidar_moved = max(0.0, share) * distance
         reason = f"odometry moved {distance:.3f} m, the lidar {lidar_moved:.3f} m"
         return Evidence(reason, True, slip=_SPUN_SLIP_M)
-    is_apart = _is_beyond(old.pose, new.pose, _SAME_M, _SAME_RAD)
+    is_apart = _is_beyond(old.pose, new.pose, _MIN_DIFFERENT_M, _MIN_DIFFERENT_RAD)
     if is_apart and np.array_equal(old.ranges, new.ranges, equal_nan=True):
         return Evidence(f"the lidar repeats itself: the same scan again after {distance:.3f} m", False)
-    each, spreads = shares(found, groups_of(len(new.lines.points)))
+    group_shares, deviations = shares(comparison, groups_of(len(new.lines.points)))
     with np.errstate(invalid="ignore"):
-        conclusive = spreads <= _TOLD
-        most = each + 2 * spreads
-        frozen = conclusive & (most < least)
-        pooled = conclusive & (most < least + _POOLED)
-        frozen[SECTORS:] |= pooled[SECTORS:]
+        conclusive = deviations <= _MAX_SHARE_DEVIATION
+        upper_bounds = group_shares + 2 * deviations
+        frozen = conclusive & (upper_bounds < min_share)
+        pooled = conclusive & (upper_bounds < min_share + _POOLED_MARGIN)
+        frozen[SECTORS:] |= pooled[SECTORS:]  # the groups after the sectors are spread over the whole scan
 
     conclusive_sectors = int(conclusive[:SECTORS].sum())
     sectors = tuple(np.flatnonzero(frozen[:SECTORS]).tolist())
-    is_part = len(sectors) >= max(1.0, _PART * conclusive_sectors)
-    if not frozen[SECTORS:].any() and not is_part:
+    are_enough_frozen = len(sectors) >= max(1.0, _MIN_FROZEN_SHARE * conclusive_sectors)
+    if not frozen[SECTORS:].any() and not are_enough_frozen:
         return None
     part = f"{len(sectors)} of {SECTORS} sectors of the scan" if sectors else "part of the scan's beams"
     return Evidence(f"{part} stayed put while odometry moved {distance:.3f} m", False, sectors)
 
 
-def moves(old: Held, new: Held, doubted: tuple[int, ...], config: RobotConfig) -> bool:
-    """Return whether the scan has moved since an earlier one as odometry says, including the doubted sectors."""
+def has_scan_moved(old: Held, new: Held, doubted: tuple[int, ...], config: RobotConfig) -> bool:
+    """Return whether the whole scan and the doubted sectors have moved as odometry says since an earlier scan."""
     step = new.pose.relative_to(old.pose)
-    found = compare_scans(old.lines, new.lines, step, config.lidar)
-    share, spread = fit_travelled_share(found, step)
-    if spread > _TOLD or share - 2 * spread < config.witness.scan:
+    comparison = compare_scans(old.lines, new.lines, step, config.lidar)
+    share, deviation = fit_travelled_share(comparison, step)
+    if deviation > _MAX_SHARE_DEVIATION or share - 2 * deviation < config.witness.scan:
         return False
-    each, spreads = shares(found, groups_of(len(new.lines.points)))
-    conclusive = [number for number in doubted if spreads[number] <= _TOLD]
+    group_shares, deviations = shares(comparison, groups_of(len(new.lines.points)))
+    conclusive = [sector for sector in doubted if deviations[sector] <= _MAX_SHARE_DEVIATION]
     if doubted and not conclusive:
         return False
 
-    least = each[conclusive] - 2 * spreads[conclusive]
-    return bool((least >= config.witness.scan).all())
+    lower_bounds = group_shares[conclusive] - 2 * deviations[conclusive]
+    return bool((lower_bounds >= config.witness.scan).all())

@@ -1,8 +1,8 @@
-"""Short memory of lidar returns: it bridges dropouts and separates still obstacles from moving ones (pure).
+"""Short memory of lidar returns, which bridges dropouts and tells still obstacles from moving obstacles (pure).
 
-A 2 cm pole is hit by one or two beams per turn, and missed if those drop out. Therefore returns are kept for
-:func:`memory_s` and moved by odometry. A return is *still* if a scan at least ``STILL_S`` older saw something within
-about 5 cm of it; everything else may be moving, at up to ``stop_distance.OBSTACLE_SPEED``.
+One or two beams per turn hit a 2 cm pole; if these beams drop out, the scan misses the pole. Therefore returns are kept
+for :func:`memory_s` seconds and moved by odometry. A return is *still* if a scan at least ``STILL_S`` older had a
+return within about 5 cm. Any other return may be moving, at up to ``stop_distance.OBSTACLE_SPEED``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from robot_bridge.safety.scans import AHEAD_OF_TIME, returns, unseen
 from robot_bridge.safety.stop_distance import margin, reach
 
 STILL_S = 0.28
-_LATE_S = 0.03
-"""Seconds by which a turn of the lidar may be late."""
-_CELL = 0.02
+_TURN_DELAY_S = 0.03
+"""Seconds by which a turn of the lidar may last longer than planned."""
+_CELL_M = 0.02
 _STILL_CELLS = 2
-_SAME_CELLS = 1
+_SEEN_AGAIN_CELLS = 1
 TOUCH_M = 0.001
 
 
@@ -32,7 +32,7 @@ TOUCH_M = 0.001
 class Look:
     """The near returns of one scan: ``points`` (n, 2) in the odom frame.
 
-    ``is_still`` (n,): the return stands still; ``is_last`` (n,): no later scan has seen anything there.
+    ``is_still`` (n,): the return stands still. ``is_last`` (n,): no later scan has a return near the point.
     """
 
     stamp: float
@@ -42,16 +42,16 @@ class Look:
 
 
 Memory = tuple[Look, ...]
-"""Looks of the last :func:`memory_s`, the oldest first."""
+"""Looks of the last :func:`memory_s` seconds, the oldest first."""
 
 
 def memory_s(config: RobotConfig) -> float:
-    """Return how long returns are kept before the newest scan, seconds: long enough to hold one ``STILL_S`` older."""
-    return STILL_S + 1 / config.lidar.rate + _LATE_S
+    """Return how many seconds returns are kept: long enough to hold a scan ``STILL_S`` older than the newest."""
+    return STILL_S + 1 / config.lidar.rate + _TURN_DELAY_S
 
 
 def pose_at(odometry: Odometry, time: float) -> Pose:
-    """Return the pose in the odom frame at a time near the stamp, along the arc of the measured velocity."""
+    """Return the pose in the odom frame at a time near the stamp, extrapolated with the measured velocity."""
     linear = odometry.twist.linear
     angular = odometry.twist.angular
     passed = time - odometry.stamp
@@ -61,27 +61,28 @@ def pose_at(odometry: Odometry, time: float) -> Pose:
 
 
 def add_look(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: RobotConfig) -> Memory:
-    """Add a usable scan and drop looks that are too old, or in the future after the clock was set back.
+    """Return the memory with a usable scan added and with looks dropped that are too old.
 
-    A scan that is already in memory adds nothing.
+    Looks in the future are dropped too, because the clock was set back. A scan that the memory already holds is not
+    added again. Returns too far away to matter are left out; assumed obstacles in blind directions are added as still.
     """
     oldest = scan.stamp - memory_s(config)
     newest = now + AHEAD_OF_TIME
     kept = tuple(look for look in memory if oldest <= look.stamp <= newest)
     if kept and scan.stamp <= kept[-1].stamp:
         return kept
-    found = returns(scan, config.lidar)
+    measured = returns(scan, config.lidar)
     blind = unseen(scan, config)
     farthest = reach(config) + margin(config.limits.speed, config)
-    found = found[clearance(found, config.body) <= farthest]
-    in_base = np.concatenate((found, blind))
+    measured = measured[clearance(measured, config.body) <= farthest]
+    in_base = np.concatenate((measured, blind))
     points = transform_from_frame(in_base, pose_at(odometry, scan.stamp))
 
-    before = [look.points for look in kept if scan.stamp - look.stamp >= STILL_S]
+    earlier = [look.points for look in kept if scan.stamp - look.stamp >= STILL_S]
     is_still = np.zeros(len(points), np.bool_)
-    if before:
-        is_still = _find_near(points, np.concatenate(before), _STILL_CELLS)
-    is_still[len(found) :] = True
+    if earlier:
+        is_still = _find_near(points, np.concatenate(earlier), _STILL_CELLS)
+    is_still[len(measured) :] = True  # the assumed obstacles
 
     is_last = np.ones(len(points), np.bool_)
     return (*_update_last_seen(kept, points), Look(scan.stamp, points, is_still, is_last))
@@ -93,22 +94,25 @@ def _update_last_seen(memory: Memory, points: NDArray[np.float64]) -> Iterator[L
         return
 
     remembered = np.concatenate([look.points for look in memory])
-    again = _find_near(remembered, points, _SAME_CELLS)
+    is_seen_again = _find_near(remembered, points, _SEEN_AGAIN_CELLS)
     counts = [len(look.points) for look in memory]
-    parts = np.split(again, np.cumsum(counts)[:-1])
+    parts = np.split(is_seen_again, np.cumsum(counts)[:-1])
     for look, part in zip(memory, parts, strict=True):
         yield replace(look, is_last=look.is_last & ~part)
 
 
 def _find_near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) -> NDArray[np.bool_]:
-    """Return which points have one of ``others`` within ``cells`` cells of ``_CELL``, on a grid over both."""
+    """Return which points, (n,), have a neighbour among ``others`` within ``cells`` cells of ``_CELL_M`` metres.
+
+    ``others`` are marked on a grid over all points, and each mark grows by ``cells`` cells in all directions.
+    """
     if not len(points) or not len(others):
         return np.zeros(len(points), np.bool_)
     lowest = np.minimum(points.min(axis=0), others.min(axis=0))
-    lowest = lowest - (cells + 0.5) * _CELL
-    at = ((points - lowest) / _CELL).astype(np.intp)
-    marks = ((others - lowest) / _CELL).astype(np.intp)
-    highest = np.maximum(at.max(axis=0), marks.max(axis=0))
+    lowest = lowest - (cells + 0.5) * _CELL_M
+    point_cells = ((points - lowest) / _CELL_M).astype(np.intp)
+    marks = ((others - lowest) / _CELL_M).astype(np.intp)
+    highest = np.maximum(point_cells.max(axis=0), marks.max(axis=0))
     grid = np.zeros(highest + cells + 1, np.bool_)
     grid[marks[:, 0], marks[:, 1]] = True
     for _ in range(cells):
@@ -117,17 +121,17 @@ def _find_near(points: NDArray[np.float64], others: NDArray[np.float64], cells: 
     for _ in range(cells):
         grid[:, 1:] |= grid[:, :-1]
         grid[:, :-1] |= grid[:, 1:]
-    return np.asarray(grid[at[:, 0], at[:, 1]])
+    return np.asarray(grid[point_cells[:, 0], point_cells[:, 1]])
 
 
 def points_around(
     memory: Memory, odometry: Odometry, now: float, speed: float, config: RobotConfig
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return all points in memory, (n, 2) in the base frame at ``now``, and the padding of each, (n,) metres.
+    """Return (points, padding): all points in memory, (n, 2) in the base frame at ``now``, and each padding, (n,) m.
 
-    The padding of a still point within the padded footprint is cut so that it does not touch the footprint: motion that
-    brings the robot no nearer stays possible. A point that may move gets its :func:`margin` too, on every side: a robot
-    that stands when it is touched is not to blame.
+    If a still point lies within the padded footprint, its padding is cut until the padding does not touch the
+    footprint. Motion that brings the robot no nearer thus stays possible. The padding of a point that may move also
+    includes the :func:`margin`, on every side, so that the robot stands before the obstacle can touch it.
     """
     if not memory:
         return np.empty((0, 2)), np.empty(0)

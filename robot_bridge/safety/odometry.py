@@ -1,4 +1,4 @@
-"""Check odometry: faults of one reading, and impossible jumps between two (pure)."""
+"""Check odometry: faults of one reading, and impossible jumps between two readings (pure)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from robot_bridge.contracts import Odometry, wrap_angle
 from robot_bridge.safety.scans import AHEAD_OF_TIME
 
 _MAX_COORDINATE_M = 1e6
-"""Greatest distance from the origin, metres, and angle, radians: double precision still resolves a nanometre."""
-_TOO_FAST = 2.0
-"""Multiple of the robot's own limits: beyond it, somebody pushes the robot, its wheels do not move it, or it lies."""
+"""Greatest coordinate, metres, and angle, radians, at which double precision still resolves a nanometre."""
+_SPEED_FACTOR = 2.0
+"""Greatest credible speed as a multiple of the robot's limits.
+
+If odometry shows more, a person pushes the robot, or the odometry is wrong.
+"""
 _JUMP_M = 0.1
 _JUMP_RAD = 0.2
-"""How much two readings may differ beyond the motion that was possible between them."""
+"""How much two readings may differ beyond the motion that was possible between the readings."""
 
 
 def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -> str:
-    """Return why this odometry must not be used for motion, or "" if it is usable."""
+    """Return why this odometry must not be used for motion, or "" if the odometry is usable."""
     if odometry is None:
         return "no odometry has come yet"
     age = now - odometry.stamp
@@ -38,17 +41,17 @@ def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
     greatest = max(abs(pose.x), abs(pose.y), abs(pose.heading))
     if greatest > _MAX_COORDINATE_M:
         return f"odometry's pose is beyond reason: ({pose.x:.3g}, {pose.y:.3g}, {pose.heading:.3g})"
-    linear, angular = _fastest(config)
+    linear, angular = _max_credible_speeds(config)
     if abs(twist.linear) > linear or abs(twist.angular) > angular:
         return f"odometry says {twist.linear:.3g} m/s and {twist.angular:.3g} rad/s: this robot cannot drive so"
     return ""
 
 
 def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
-    """Return why a reading, sound by itself, cannot follow the last one, or "" if it can."""
+    """Return why a reading without a fault cannot follow the last reading, or "" if it can."""
     if last is None:
         return ""
-    linear, angular = _fastest(config)
+    linear, angular = _max_credible_speeds(config)
     passed = abs(odometry.stamp - last.stamp)
     pose = odometry.pose
     moved = hypot(pose.x - last.pose.x, pose.y - last.pose.y)
@@ -58,7 +61,7 @@ def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
     return f"odometry jumped by {moved:.2f} m and {turned:.2f} rad in {passed:.2f} s"
 
 
-def _fastest(config: RobotConfig) -> tuple[float, float]:
-    """Return the greatest credible speeds, m/s and rad/s."""
-    linear = _TOO_FAST * max(config.limits.speed, config.limits.reverse_speed)
+def _max_credible_speeds(config: RobotConfig) -> tuple[float, float]:
+    """Return the greatest credible speeds as (m/s, rad/s)."""
+    linear = _SPEED_FACTOR * max(config.limits.speed, config.limits.reverse_speed)
     return linear, linear * config.body.curvature_limit

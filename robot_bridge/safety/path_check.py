@@ -1,7 +1,7 @@
 """Check whether the way in a direction is free, from one scan (pure).
 
-``check_path_clear`` uses it, and it may refuse a ``move_toward``. Every valid beam counts that lies where the
-footprint would pass: a 2 cm pole is enough.
+The tool ``check_path_clear`` uses this check, and the check may refuse a ``move_toward``. Every valid return counts
+that lies where the footprint would pass, so a 2 cm pole is enough to block the way.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from robot_bridge.safety.geometry import (
 from robot_bridge.safety.scans import returns
 
 _SPEED_SHARE: Final[Mapping[Direction, float]] = {d: -1.0 if d is Direction.BACKWARD else 1.0 for d in Direction}
+"""Factor of the requested speed for each direction; negative in reverse."""
 _TURN_RATE: Final[Mapping[Direction, float]] = {
     Direction.FORWARD: 0.0,
     Direction.FORWARD_LEFT: 0.25,
@@ -36,14 +37,15 @@ _TURN_RATE: Final[Mapping[Direction, float]] = {
     Direction.BACKWARD: 0.0,
 }
 """Turn rate of each direction before the steering limit, rad/s."""
-_NEIGHBOURHOOD: Final = 0.5
-"""Returns within this distance of the one that is hit belong to the same thing, metres."""
+_NEIGHBOURHOOD_M: Final = 0.5
+"""Returns within this distance of the return that is hit belong to the same thing, metres."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathCheck:
-    """How far the robot could go, metres along its way, and what it would meet there.
+    """The result of a check: how far the robot could go along its way, and what the robot would meet.
 
+    ``clear`` is True if the whole way is free. ``obstacle_distance_m`` is the free distance along the way, metres.
     ``obstacle_type`` is ``none``, ``thin`` (up to 12 cm wide), ``object`` or ``wall`` (from 0.6 m).
     """
 
@@ -59,19 +61,24 @@ def twist_toward(direction: Direction, speed: Speed, body: Body) -> Twist:
 
 
 def check_path(scan: Scan, direction: Direction, distance_m: float, config: RobotConfig) -> PathCheck:
-    """Sweep the padded footprint along ``direction``: turn into it at full lock, then straight on.
+    """Check whether ``distance_m`` metres in a direction are free, by a sweep of the padded footprint.
 
-    Way and distance are those of the rear axle. ``scan`` must be usable.
+    The robot turns into the direction at full lock, then drives straight on. Distances are along the way of the rear
+    axle. ``scan`` must be usable.
     """
     points = returns(scan, config.lidar)
-    free, end = _swept(points, direction, distance_m, config)
+    free, end = _sweep(points, direction, distance_m, config)
     if free >= distance_m:
         return PathCheck(True, free, "none")
-    return PathCheck(False, free, _kind(points, end, direction is not Direction.BACKWARD, config.body))
+    is_forward = direction is not Direction.BACKWARD
+    return PathCheck(False, free, _classify_obstacle(points, end, is_forward, config.body))
 
 
 def swept_clearance(scan: Scan, direction: Direction, twist: Twist, config: RobotConfig) -> float:
-    """Return the distance from the lidar to the first obstacle on the arc of ``twist``, at most 2 m plus overhang."""
+    """Return the distance, metres, from the lidar to the first obstacle along the arc of ``twist``.
+
+    The result is at most 2 m plus the overhang, the distance from the lidar to the bumper.
+    """
     is_forward = direction is not Direction.BACKWARD
     body = config.body
     overhang = config.overhang(forward=is_forward)
@@ -79,35 +86,47 @@ def swept_clearance(scan: Scan, direction: Direction, twist: Twist, config: Robo
     return overhang + free_distance(points, curvature_of(twist, body), is_forward, body, config.zones.padding, 2.0)
 
 
-def _swept(
+def _sweep(
     points: NDArray[np.float64], direction: Direction, distance: float, config: RobotConfig
 ) -> tuple[float, Pose]:
-    """Return how far the way is free, at most ``distance``, and the pose of the rear axle there."""
+    """Return (free, pose): how far the way is free, at most ``distance`` metres, and the rear axle's pose there.
+
+    ``points`` and the pose are in the base frame at the start.
+    """
     body = config.body
     padding = config.zones.padding
     is_forward = direction is not Direction.BACKWARD
     heading = radians(BEARINGS[direction]) if is_forward else 0.0
-    turning = min(distance, abs(heading) * body.turning_radius)
-    corner = Pose()
+    turn_length = min(distance, abs(heading) * body.turning_radius)
+    turn_end = Pose()
     curvature = copysign(body.curvature_limit, heading)
-    free = 0.0
-    if turning:
-        free = min(turning, free_distance(points, curvature, True, body, padding, turning))
-        corner = along(curvature, free)
-        if free < turning:
-            return free, corner
-    rest = distance - turning
-    ahead = transform_to_frame(points, corner)
-    straight = min(rest, free_distance(ahead, 0.0, is_forward, body, padding, rest)) if rest else 0.0
-    return free + straight, corner.compose(Pose(straight if is_forward else -straight, 0.0, 0.0))
+    free_turn = 0.0
+    if turn_length:
+        free_turn = min(turn_length, free_distance(points, curvature, True, body, padding, turn_length))
+        turn_end = along(curvature, free_turn)
+        if free_turn < turn_length:
+            return free_turn, turn_end
+    straight_length = distance - turn_length
+    free_straight = 0.0
+    if straight_length:
+        ahead = transform_to_frame(points, turn_end)
+        free_straight = min(straight_length, free_distance(ahead, 0.0, is_forward, body, padding, straight_length))
+    end = turn_end.compose(Pose(free_straight if is_forward else -free_straight, 0.0, 0.0))
+    return free_turn + free_straight, end
 
 
-def _kind(points: NDArray[np.float64], at: Pose, is_forward: bool, body: Body) -> str:
-    """Return the kind of obstacle the footprint touches at ``at``, judged by the extent of the nearby returns."""
+def _classify_obstacle(points: NDArray[np.float64], at: Pose, is_forward: bool, body: Body) -> str:
+    """Return the type of the obstacle that the footprint touches at pose ``at``: "thin", "object" or "wall".
+
+    The obstacle is the nearest return at the leading half of the footprint. The type follows from the diagonal of the
+    box around the returns nearby.
+    """
     local = transform_to_frame(points, at)
-    is_on_the_way = local[:, 0] > body.centre if is_forward else local[:, 0] < body.centre
-    margin = np.where(is_on_the_way, clearance(local, body), inf)
-    hit = local[int(np.argmin(margin))]
-    around = local[np.hypot(*(local - hit).T) < _NEIGHBOURHOOD]
-    extent = float(np.hypot(*np.ptp(around, axis=0)))
-    return "thin" if extent <= 0.12 else "object" if extent < 0.6 else "wall"
+    is_leading = local[:, 0] > body.centre if is_forward else local[:, 0] < body.centre
+    distance = np.where(is_leading, clearance(local, body), inf)
+    hit = local[int(np.argmin(distance))]
+    nearby = local[np.hypot(*(local - hit).T) < _NEIGHBOURHOOD_M]
+    extent = float(np.hypot(*np.ptp(nearby, axis=0)))
+    if extent <= 0.12:
+        return "thin"
+    return "object" if extent < 0.6 else "wall"

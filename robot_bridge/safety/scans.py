@@ -13,15 +13,16 @@ from robot_bridge.contracts import Direction, Gap, Scan
 
 AHEAD_OF_TIME = 0.1
 """Seconds that a stamp may lie in the future, because two machines' clocks differ."""
-_DEAD_SHARE = 0.2
-_LOST_SHARE = 0.2
+_MAX_DEAD_SHARE = 0.2
+_MIN_VALID_SHARE = 0.2
+_MAX_LOST_SHARE = 0.2
 _HIDDEN_M = 0.05
 """Width that consecutive dead beams may hide, metres."""
-_JUMP = 0.3
-"""Metres that the view through a doorway must reach beyond it."""
-_DOORWAY = (0.7, 2.0)
-"""Least and greatest width of a doorway, metres."""
-_GAP_RANGE = 4.0
+_MIN_BEYOND_M = 0.3
+"""Metres that the view through a doorway must reach beyond the doorway."""
+_DOORWAY_WIDTHS_M = (0.7, 2.0)
+"""(least, greatest) width of a doorway, metres."""
+_MAX_GAP_DISTANCE_M = 4.0
 
 _SECTORS: tuple[tuple[Direction, float], ...] = (
     (Direction.BACKWARD, -135.0),
@@ -32,17 +33,19 @@ _SECTORS: tuple[tuple[Direction, float], ...] = (
     (Direction.LEFT, 135.0),
     (Direction.BACKWARD, 180.0),
 )
-"""Directions with the angle at which each ends, degrees from straight ahead."""
+"""Sectors counter-clockwise from -180 degrees: (direction, end of the sector in degrees from straight ahead)."""
 
 
 def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
-    """Return why this scan must not be used for motion, or "" if it is usable.
+    """Return why this scan must not be used for motion, or "" if the scan is usable.
 
     Beams without a return are *dead* (NaN, negative, 0, nearer than ``range_min``, or finite beyond ``range_max``) or
-    *empty* (inf). More than a fifth of dead beams is too many. Empty beams in few stretches are real: they look down a
-    long hall. Scattered ones are dropouts: a share q lost at random makes q (1 - q) stretches per beam, so more
-    stretches than a lost fifth would make mean a broken lidar. If less than a fifth of the beams return, there are too
-    few to steer by, however they are spread.
+    *empty* (inf). If more than a fifth of the beams are dead, the scan has a fault.
+
+    Empty beams in few stretches are real, because such beams look down a long hall. Scattered empty beams are dropouts.
+    If a share q of the beams is lost at random, there are q (1 - q) stretches per beam. More stretches than a lost
+    fifth would cause mean a broken lidar. If less than a fifth of the beams return, the scan has too few returns to
+    steer by.
     """
     if scan is None:
         return "no scan has come yet"
@@ -55,6 +58,7 @@ def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
 
 
 def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
+    """Return in what the scan's beams, angles or ranges differ from the configured lidar, or ""."""
     beams = config.lidar.beams
     step = config.lidar.angle_increment
     if scan.ranges.shape != (beams,):
@@ -69,7 +73,7 @@ def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
 
 
 def blind_radius(config: RobotConfig) -> float:
-    """Return the radius within which the lidar may be blind: it stays inside the padded footprint, metres."""
+    """Return the radius within which the lidar may be blind, metres: the circle lies inside the padded footprint."""
     body = config.body
     x = config.lidar.x
     inside_body = min(body.half_width, body.front - x, body.rear + x)
@@ -77,34 +81,36 @@ def blind_radius(config: RobotConfig) -> float:
 
 
 def _fault_of_ranges(scan: Scan) -> str:
+    """Return why too many beams have no valid return, or ""; see :func:`fault`."""
     ranges = scan.ranges
     beams = scan.ranges.size
     faults = (("NaN", np.isnan(ranges)), ("negative", ranges < 0), ("infinite", np.isposinf(ranges)))
     for name, has_fault in faults:
         if has_fault.all():
             return f"every beam of the scan is {name}"
-    good = valid(scan)
-    dead = ~good & ~np.isposinf(ranges)
-    if dead.sum() > _DEAD_SHARE * beams:
-        return f"{dead.sum() / beams:.0%} of the scan's beams are dead"
-    if good.sum() < _LOST_SHARE * beams:
-        return f"only {good.sum() / beams:.0%} of the scan's beams return"
-    stretches = int((good & ~np.roll(good, 1)).sum())
-    if stretches > _LOST_SHARE * (1 - _LOST_SHARE) * beams:
-        return f"{(~good).sum() / beams:.0%} of the scan's beams are lost, scattered"
+    is_valid = valid(scan)
+    is_dead = ~is_valid & ~np.isposinf(ranges)
+    if is_dead.sum() > _MAX_DEAD_SHARE * beams:
+        return f"{is_dead.sum() / beams:.0%} of the scan's beams are dead"
+    if is_valid.sum() < _MIN_VALID_SHARE * beams:
+        return f"only {is_valid.sum() / beams:.0%} of the scan's beams return"
+    starts_stretch = is_valid & ~np.roll(is_valid, 1)
+    stretches = int(starts_stretch.sum())
+    if stretches > _MAX_LOST_SHARE * (1 - _MAX_LOST_SHARE) * beams:
+        return f"{(~is_valid).sum() / beams:.0%} of the scan's beams are lost, scattered"
     return ""
 
 
 def valid(scan: Scan) -> NDArray[np.bool_]:
     """Return which beams have a valid return, (beams,)."""
     with np.errstate(invalid="ignore"):
-        far_enough = scan.ranges >= max(scan.range_min, 1e-6)
-        good: NDArray[np.bool_] = far_enough & (scan.ranges <= scan.range_max)
-    return good & np.isfinite(scan.ranges)
+        is_far_enough = scan.ranges >= max(scan.range_min, 1e-6)
+        is_in_range: NDArray[np.bool_] = is_far_enough & (scan.ranges <= scan.range_max)
+    return is_in_range & np.isfinite(scan.ranges)
 
 
 def angles(scan: Scan) -> NDArray[np.float64]:
-    """Return the angle of every beam, radians counter-clockwise from straight ahead, not wrapped."""
+    """Return the angle of every beam, (beams,), radians counter-clockwise from straight ahead, not wrapped."""
     return scan.angle_min + scan.angle_increment * np.arange(scan.ranges.size, dtype=np.float64)
 
 
@@ -121,98 +127,104 @@ def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
 def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
     """Return assumed obstacles in blind directions, at the edge of the emergency zone, (n, 2) metres, base frame.
 
-    A few dead beams are dropouts. A row of them that hides :data:`_HIDDEN_M` at the edge of the avoidance zone is a
-    dirty window, the sun or a mast, and what stands behind is unknown. Beams beyond ``range_max`` are not blind.
+    A few dead beams are dropouts. A row of dead beams that hides :data:`_HIDDEN_M` at the edge of the avoidance zone
+    has a cause (dirty window, sun, mast), and obstacles may stand in the hidden area. Beams beyond ``range_max`` are
+    not blind.
     """
     with np.errstate(invalid="ignore"):
-        dead = ~(scan.ranges >= max(scan.range_min, 1e-6))
-    least = ceil(_HIDDEN_M / config.zones.avoidance / config.lidar.angle_increment)
-    if dead.sum() < least:
+        is_dead = ~(scan.ranges >= max(scan.range_min, 1e-6))
+    min_row = ceil(_HIDDEN_M / config.zones.avoidance / config.lidar.angle_increment)  # beams
+    if is_dead.sum() < min_row:
         return np.empty((0, 2))
-    around = np.concatenate((dead, dead))
-    edges = np.flatnonzero(np.diff(around, prepend=False, append=False))
-    in_row = np.zeros(around.size, np.bool_)
+    # Two turns one after the other, so that a row across the end of the scan is in one piece.
+    two_turns = np.concatenate((is_dead, is_dead))
+    edges = np.flatnonzero(np.diff(two_turns, prepend=False, append=False))
+    is_in_row = np.zeros(two_turns.size, np.bool_)
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        in_row[begin:end] = end - begin >= least
+        is_in_row[begin:end] = end - begin >= min_row
 
-    is_blind = in_row[: dead.size] | in_row[dead.size :]
-    blind = angles(scan)[is_blind]
+    is_blind = is_in_row[: is_dead.size] | is_in_row[is_dead.size :]
+    blind_angles = angles(scan)[is_blind]
     distance = config.zones.emergency_stop
-    x = config.lidar.x + distance * np.cos(blind)
-    y = distance * np.sin(blind)
+    x = config.lidar.x + distance * np.cos(blind_angles)
+    y = distance * np.sin(blind_angles)
     return np.column_stack((x, y))
 
 
 def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:
-    """Return metres from the lidar to the nearest return by :class:`Direction` value, ``range_max`` without a return.
+    """Return, for each :class:`Direction` value, the metres from the lidar to the nearest return.
 
-    The six directions share the whole circle: forward and its two neighbours cover 45 degrees each, left and right
-    67.5, backward the rest. Every valid beam counts.
+    A direction without a return has the lidar's ``range_max``. The six directions share the whole circle: forward and
+    its two neighbours cover 45 degrees each, left and right 67.5, backward the remaining 90. Every valid beam counts.
     """
-    found = dict.fromkeys((str(d) for d in Direction), float(config.lidar.range_max))
-    good = valid(scan)
-    wrapped = (angles(scan)[good] + pi) % (2 * pi) - pi
+    nearest = dict.fromkeys((str(d) for d in Direction), float(config.lidar.range_max))
+    is_valid = valid(scan)
+    wrapped = (angles(scan)[is_valid] + pi) % (2 * pi) - pi
     ends = [end for _, end in _SECTORS]
     sectors = np.searchsorted(ends, np.degrees(wrapped)).clip(max=len(_SECTORS) - 1)
     for number, (direction, _) in enumerate(_SECTORS):
-        within = scan.ranges[good][sectors == number]
-        if within.size:
-            found[direction] = min(found[direction], float(within.min()))
-    return found
+        in_sector = scan.ranges[is_valid][sectors == number]
+        if in_sector.size:
+            nearest[direction] = min(nearest[direction], float(in_sector.min()))  # backward has two sectors
+    return nearest
 
 
 def gaps(scan: Scan, config: RobotConfig) -> tuple[Gap, ...]:
     """Return doorways 0.7 to 2 m wide within 4 m, sorted by direction from the right rear to the left rear.
 
-    A doorway lies between two returns, its jambs, if every beam between them reaches at least 0.3 m beyond the line
-    that joins them.
+    The jambs of a doorway are two returns. Every beam between the jambs must reach at least 0.3 m beyond the line that
+    joins the jambs. Of several doorways that end at the same jamb, the narrowest is returned.
     """
-    good = np.flatnonzero(valid(scan))
-    if len(good) < 2:
+    if np.count_nonzero(valid(scan)) < 2:
         return ()
     points = returns(scan, config.lidar) - (config.lidar.x, 0.0)
-    narrowest = dict[int, Gap]()
-    for begin, end in _openings(points):
-        gap = _gap(points, begin, end)
+    narrowest = dict[int, Gap]()  # index of the end jamb: doorway
+    for begin, end in _find_openings(points):
+        gap = _doorway_between(points, begin, end)
         jamb = end % len(points)
         if gap is not None and (jamb not in narrowest or gap.width_m < narrowest[jamb].width_m):
             narrowest[jamb] = gap
     return tuple(sorted(narrowest.values(), key=lambda gap: gap.direction_deg))
 
 
-def _openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of return indices, counter-clockwise: ranges jump up after the first and down at the second.
+def _find_openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of return indices (begin, end), counter-clockwise, which may be the jambs of a doorway.
 
-    If a pair spans the end of the scan, its second index counts on past the end.
+    Ranges jump up after ``begin`` and down at ``end``, the next such index near enough to ``begin``. If a pair spans
+    the end of the scan, ``end`` is at least the number of points: the caller must wrap it around.
     """
     count = len(points)
     ranges = np.hypot(points[:, 0], points[:, 1])
     steps = np.roll(ranges, -1) - ranges
-    falls = np.flatnonzero(steps < -_JUMP) + 1
-    for begin in np.flatnonzero(steps > _JUMP):
+    falls = np.flatnonzero(steps < -_MIN_BEYOND_M) + 1
+    for begin in np.flatnonzero(steps > _MIN_BEYOND_M):
         ends = np.where(falls > begin, falls, falls + count)
-        away = points[ends % count] - points[begin]
-        is_near = np.hypot(away[:, 0], away[:, 1]) <= _DOORWAY[1]
-        near = ends[is_near]
-        if near.size:
-            yield int(begin), int(near.min())
+        offsets = points[ends % count] - points[begin]
+        is_near = np.hypot(offsets[:, 0], offsets[:, 1]) <= _DOORWAY_WIDTHS_M[1]
+        near_ends = ends[is_near]
+        if near_ends.size:
+            yield int(begin), int(near_ends.min())
 
 
-def _gap(points: NDArray[np.float64], begin: int, end: int) -> Gap | None:
-    """Return the doorway between two jambs, or None if there is no doorway. Points are relative to the lidar."""
-    first = points[begin]
-    last = points[end % len(points)]
-    dx, dy = last - first
-    x, y = (first + last) / 2
+def _doorway_between(points: NDArray[np.float64], begin: int, end: int) -> Gap | None:
+    """Return the doorway between two jambs, or None if there is no doorway.
+
+    ``points`` are relative to the lidar. ``begin`` and ``end`` are indices from :func:`_find_openings`.
+    """
+    first_jamb = points[begin]
+    second_jamb = points[end % len(points)]
+    dx, dy = second_jamb - first_jamb
+    x, y = (first_jamb + second_jamb) / 2
     width = hypot(dx, dy)
     distance = hypot(x, y)
-    if width < _DOORWAY[0] or distance > _GAP_RANGE:
+    if width < _DOORWAY_WIDTHS_M[0] or distance > _MAX_GAP_DISTANCE_M:
         return None
 
-    facing = (x * dy - y * dx) / width
-    between = points[np.arange(begin + 1, end) % len(points)] - first
+    # Distances perpendicular to the line that joins the jambs, positive away from the lidar.
+    from_lidar = (x * dy - y * dx) / width
+    between = points[np.arange(begin + 1, end) % len(points)] - first_jamb
     beyond = (between[:, 0] * dy - between[:, 1] * dx) / width
-    if facing <= 0 or (beyond < _JUMP).any():
+    if from_lidar <= 0 or (beyond < _MIN_BEYOND_M).any():
         return None
 
     direction = degrees(atan2(y, x))

@@ -1,6 +1,7 @@
-"""Find where a robot touched an obstacle its lidar does not see: ahead of its motion, on new ground (pure).
+"""Find where a robot touched an obstacle that its lidar does not see (pure).
 
-Points are float64 of shape (n, 2), metres in the frame of the poses.
+The robot touched the obstacle with a leading edge, on ground that the robot had not covered before. Points are float64
+of shape (n, 2), metres in the frame of the poses.
 """
 
 from __future__ import annotations
@@ -18,48 +19,56 @@ Array = NDArray[np.float64]
 
 _BEYOND_M = 0.01
 _INSIDE_M = 0.01
-"""A point at least this far inside an earlier footprint was driven over: odometry is not exact."""
-_OUTWARD = 0.1
-"""Share of the way that a side must have moved outward."""
-_ALONG = 13
-_ACROSS = 5
+"""The robot has driven over a point at least this far inside an earlier footprint; less may be odometry's error."""
+_MIN_OUTWARD_SHARE = 0.1
+"""Least sideways motion of a point on a side, as a share of the robot's way, that counts as outward."""
+_POINTS_PER_SIDE = 13
+_POINTS_PER_END = 5
 
 
 def find_touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], body: Body) -> Array:
     """Return points just beyond the footprint that the robot may have touched.
 
-    They lie at the leading end. If the robot has already covered that ground, they lie along the sides that its turn
-    carried outward.
+    The points lie at the leading end. If the robot has already covered the ground there, the points lie along the parts
+    of the sides that the turn carried outward. If the robot has covered that ground too, all points of the end are
+    returned.
 
     Args:
-        pose: the robot's pose when it touched something.
-        forward: whether it drove ahead.
-        curvature: curvature of the arc it drove.
-        trail: poses where it has been.
-        body: its footprint.
+        pose: the robot's pose at the touch.
+        forward: whether the robot drove ahead.
+        curvature: curvature of the arc that the robot drove, 1/m.
+        trail: poses where the robot has been.
+        body: the robot's footprint.
     """
-    end = transform_from_frame(_end(forward, body), pose)
-    sides = transform_from_frame(_sides(forward, curvature, body), pose)
-    new = (_keep_new_ground(points, trail, body) for points in (end, sides))
-    return next((points for points in new if len(points)), end)
+    end = transform_from_frame(_end_points(forward, body), pose)
+    sides = transform_from_frame(_side_points(forward, curvature, body), pose)
+    for candidates in (end, sides):
+        on_new_ground = _keep_new_ground(candidates, trail, body)
+        if len(on_new_ground):
+            return on_new_ground
+    return end
 
 
-def _end(forward: bool, body: Body) -> Array:
+def _end_points(forward: bool, body: Body) -> Array:
+    """Return points along the leading end, just beyond the footprint, in the base frame."""
     x = body.front + _BEYOND_M if forward else -body.rear - _BEYOND_M
-    y = np.linspace(-body.half_width, body.half_width, _ACROSS)
-    return np.column_stack((np.full(_ACROSS, x), y))
+    y = np.linspace(-body.half_width, body.half_width, _POINTS_PER_END)
+    return np.column_stack((np.full(_POINTS_PER_END, x), y))
 
 
-def _sides(forward: bool, curvature: float, body: Body) -> Array:
-    along_body = np.linspace(-body.rear, body.front, _ALONG)
+def _side_points(forward: bool, curvature: float, body: Body) -> Array:
+    """Return points along the sides, just beyond the footprint, where the turn carries the body outward; base frame."""
+    along_body = np.linspace(-body.rear, body.front, _POINTS_PER_SIDE)
     x, side = (axis.ravel() for axis in np.meshgrid(along_body, (-1.0, 1.0)))
-    is_outward = side * x * curvature * (1 if forward else -1) >= _OUTWARD
+    direction = 1 if forward else -1
+    # Per metre of way, a point at x moves sideways by x * curvature; side is 1 on the left, -1 on the right.
+    is_outward = side * x * curvature * direction >= _MIN_OUTWARD_SHARE
     y = side * (body.half_width + _BEYOND_M)
     return np.column_stack((x, y))[is_outward]
 
 
 def _keep_new_ground(points: Array, trail: Sequence[Pose], body: Body) -> Array:
-    """Return the points that the robot has not driven over."""
+    """Return the points that no footprint at a pose of the trail contains."""
     is_new = np.ones(len(points), np.bool_)
     for pose in trail:
         is_new &= clearance(transform_to_frame(points, pose), body) > -_INSIDE_M

@@ -1,1 +1,1 @@
-"""The commands of ``main.py``: a module a command, with its options and what carries it out."""
+"""The commands of ``main.py``; each module contains the options and the function of one command."""

@@ -1,4 +1,4 @@
-"""The command ``ablations``: what each part of learning is worth."""
+"""The command ``ablations``: measure what each part of learning contributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``doctor``: whether sandbox and models are ready to use."""
+"""The command ``doctor``: check that sandbox and models are ready to use."""
 
 from __future__ import annotations
 
@@ -21,4 +21,5 @@ def examine(options: RunOptions = RunOptions()) -> int:
     print(examination.render(report))
     models = Models.load(settings.models).catalogue.look_up(settings.models.refs)
     print(f"\nModels:\n{models.render()}")
-    return EXIT_FINISHED if report.level == "strict" and not models.is_refused else EXIT_FAILED
+    is_ready = report.level == "strict" and not models.is_refused
+    return EXIT_FINISHED if is_ready else EXIT_FAILED

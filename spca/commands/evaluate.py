@@ -1,4 +1,4 @@
-"""The command ``evaluate``: play unseen seeds with what a run has learned; no code is written."""
+"""The command ``evaluate``: play unseen seeds with the agent that a run has learned; no code is written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def evaluate(
     with show_progress(options.how.quiet) as progress:
         results = Harness(folder, load_phases, options.how.workers, progress).run(episodes)
 
-    folder = EvaluationFolder.load(folder.path)  # which knows by now when it ended
+    folder = EvaluationFolder.load(folder.path)  # loaded again, because the file now records the end
     page = write_page(results, folder, phases.make_world)
     show(results, folder)
     print(describe_page(page))

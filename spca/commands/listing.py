@@ -1,4 +1,4 @@
-"""The command ``list``: categories and levels."""
+"""The command ``list``: list the categories and levels of a run."""
 
 from __future__ import annotations
 

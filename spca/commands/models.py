@@ -1,4 +1,4 @@
-"""The command ``models``: the models that can be used here."""
+"""The command ``models``: list the models that can be used here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spca.runs.options import ServerOptions
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsOptions:
-    """What ``models`` is told.
+    """Options of ``models``.
 
     Attributes:
         no_preflight: ask no server for its list

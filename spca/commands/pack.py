@@ -1,4 +1,4 @@
-"""The command ``pack``: a run's calls as one file, which ``replay/FOLDER`` answers from."""
+"""The command ``pack``: write the calls of a run into one file, from which the model ``replay/FOLDER`` answers."""
 
 from __future__ import annotations
 

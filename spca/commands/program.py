@@ -1,4 +1,4 @@
-"""The program ``main.py``: its commands, each imported when it is called."""
+"""The program ``main.py`` and its commands. A command is imported only when it is called."""
 
 from __future__ import annotations
 
@@ -37,18 +37,19 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "query": ("query:query", "SQL over any number of runs"),
     "pack": ("pack:pack", "a run's calls as one file, which replay/FOLDER answers from"),
 }
-"""Command -> its function in a module of this folder, and what it does; the list has the first paragraph alone."""
+"""Command -> (``MODULE:FUNCTION`` in this package, help text). The list of commands shows only the first paragraph."""
 
 OLD_NAMES: Final = {"--out": "--output", "--levels": "--only", "--categories": "--only", "--ids": "--only"}
-"""Former flags -> those of today."""
+"""Former flag -> present flag."""
 
 
 def make_program(name: str, programs: Mapping[str, str] = MappingProxyType({})) -> App:
     """Return the program with all its commands.
 
     Args:
-        name: how a user calls it.
-        programs: what other programs do, by the word that calls them, which its caller looks for first.
+        name: the words with which a user calls the program.
+        programs: word that calls another program -> its help text. These words appear in ``--help`` only, because the
+            caller (``spca/__main__.py``) starts the other programs before this program parses the arguments.
     """
     from spca.commands.run import learn
 
@@ -68,10 +69,10 @@ def make_program(name: str, programs: Mapping[str, str] = MappingProxyType({})) 
 def run_program(
     argv: Sequence[str] | None, load_phases: LoadPhases, programs: Mapping[str, str] = MappingProxyType({})
 ) -> int:
-    """Carry out a command; return the exit code.
+    """Run a command; return the exit code.
 
     Args:
-        argv: None takes the arguments of the process.
+        argv: arguments of the command line; None for the arguments of the process.
         load_phases: imports the phases, for commands that play levels.
         programs: see :func:`make_program`.
     """

@@ -1,4 +1,4 @@
-"""The command ``query``: SQL over any number of runs."""
+"""The command ``query``: answer an SQL query on any number of runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spca.common.options.values import amount, name_value
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryOptions:
-    """How ``query`` answers.
+    """Options of ``query``.
 
     Attributes:
         format: default table
@@ -59,4 +59,5 @@ def query(
             log_error(error)
             is_interrupted = isinstance(error, KeyboardInterrupt)
             print("interrupted" if is_interrupted else f"error: {error}", file=sys.stderr, flush=True)
-            os._exit(EXIT_INTERRUPTED if is_interrupted else EXIT_USER_ERROR)  # DuckDB may still be at work
+            # os._exit ends the process even if a thread of DuckDB still works on the query.
+            os._exit(EXIT_INTERRUPTED if is_interrupted else EXIT_USER_ERROR)

@@ -1,4 +1,4 @@
-"""The command ``replay``: an episode again, exactly."""
+"""The command ``replay``: show a recorded episode again, exactly."""
 
 from __future__ import annotations
 

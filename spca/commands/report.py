@@ -1,4 +1,4 @@
-"""The command ``report``: runs, an evaluation or a study as a page and as tables."""
+"""The command ``report``: show runs, an evaluation or a study as a page and as tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """What ``report`` is told.
+    """Options of ``report``.
 
     Attributes:
         compare: two runs side by side; 'published' is the published run of the original system
@@ -48,7 +48,7 @@ class ReportOptions:
 
     @property
     def target(self) -> Path | None:
-        """The page that the user names."""
+        """Path of the page, if the user names one."""
         return Path.cwd() / self.output if self.output else None
 
 
@@ -83,6 +83,7 @@ def report(
 
 
 def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker) -> None:
+    """Print the tables of the runs that the user selects, and write the page unless the user wants no page."""
     from spca.common.printing import open_console
     from spca.report import terminal
 
@@ -91,14 +92,14 @@ def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker
     if not options.no_page:
         check_target(target)
 
-    with _show_progress() as done:
-        runs, comparisons, pieces = _gather(folders, options, make_world, done)
+    with _show_progress() as show_level:
+        runs, comparisons, pieces = _read_runs(folders, options, make_world, show_level)
 
     if options.compare:
         terminal.show_comparison(comparisons[0], runs[0], runs[1], console, everything=options.all)
     elif len(runs) == 1:
         terminal.show_run(runs[0], console)
-        _say_how_to_go_on(runs[0], console)
+        _print_resume_command(runs[0], console)
     else:
         terminal.show_runs(runs, console)
 
@@ -106,8 +107,8 @@ def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker
         _write_page(target, runs, comparisons, pieces, console, compared=bool(options.compare))
 
 
-def _say_how_to_go_on(run: model.Run, console: Console) -> None:
-    """Print the command that goes on with a run that was stopped."""
+def _print_resume_command(run: model.Run, console: Console) -> None:
+    """Print the command that resumes a run, if the run was stopped before its last level."""
     from spca.common.printing import make_text
 
     if run.state == "stopped" and run.finished < run.planned:
@@ -116,48 +117,57 @@ def _say_how_to_go_on(run: model.Run, console: Console) -> None:
 
 
 def _find_folders(run: str | None, options: ReportOptions) -> tuple[list[Path | None], Path]:
-    """Return the run folders asked for (None: the published run), and where the page goes."""
+    """Return the selected run folders (None stands for the published run) and the path of the page.
+
+    The page of one run lies in the run folder; the page of several runs lies beside the run folders.
+    """
     runs = options.where.folder
     if options.compare:
-        found = [None if name == PUBLISHED else find_one(name, runs, Path.cwd()) for name in options.compare]
-        names = [folder.name if folder else PUBLISHED for folder in found]
-        beside = next((folder.parent for folder in found if folder), runs)
+        compared = [None if name == PUBLISHED else find_one(name, runs, Path.cwd()) for name in options.compare]
+        names = [folder.name if folder else PUBLISHED for folder in compared]
+        page_folder = next((folder.parent for folder in compared if folder), runs)
         page = f"compare_{names[0]}_{names[1]}.html"
-        return list(found), options.target or beside / page
+        return list(compared), options.target or page_folder / page
 
     folders = find(run, runs, Path.cwd())
-    beside = folders[0].parent if len(folders) > 1 else folders[0]
-    return list(folders), options.target or beside / "report.html"
+    page_folder = folders[0].parent if len(folders) > 1 else folders[0]
+    return list(folders), options.target or page_folder / "report.html"
 
 
-def _gather(
-    folders: Sequence[Path | None], options: ReportOptions, make_world: WorldMaker, done: Callable[[str], None]
+def _read_runs(
+    folders: Sequence[Path | None], options: ReportOptions, make_world: WorldMaker, show_level: Callable[[str], None]
 ) -> tuple[list[model.Run], list[Comparison], dict[str, str]]:
-    """Return the runs, their comparisons, and the pieces of the page."""
+    """Return the runs, their comparisons with each other or with the published run, and the pieces of the page.
+
+    Args:
+        folders: run folders; None stands for the published run.
+        show_level: called with the name of each level that was simulated again.
+    """
     from spca.report.compare import compare
     from spca.report.page import assembly
     from spca.report.read import baseline, runs
     from spca.report.read.run_files import open_run
 
     published = baseline.read_published()
-    found: list[model.Run] = []
+    selected: list[model.Run] = []
     pieces: dict[str, str] = {}
     for number, folder in enumerate(folders):
         if folder is None:
-            found.append(published)
+            selected.append(published)
         elif options.no_page and len(folders) > 1:
-            found.append(runs.overview(open_run(folder)))
+            selected.append(runs.overview(open_run(folder)))
         elif options.no_page:
-            found.append(assembly.read_run(open_run(folder))[0])
+            run, *_ = assembly.read_run(open_run(folder))
+            selected.append(run)
         else:
-            run, pieces_of_run = assembly.pack_run(number, open_run(folder), make_world, done)
-            found.append(run)
+            run, pieces_of_run = assembly.pack_run(number, open_run(folder), make_world, show_level)
+            selected.append(run)
             pieces |= pieces_of_run
 
-    pairs = [(run, published) for run in found]
+    pairs = [(run, published) for run in selected]
     if options.compare:
-        pairs = [(found[0], found[1])]
-    return found, [compare(a, b) for a, b in pairs], pieces
+        pairs = [(selected[0], selected[1])]
+    return selected, [compare(a, b) for a, b in pairs], pieces
 
 
 def _write_page(
@@ -169,6 +179,7 @@ def _write_page(
     *,
     compared: bool,
 ) -> None:
+    """Write the page of ``runs``, and print its path and size; ``compared`` opens the page at the comparison."""
     from spca.common.files import write_atomic
     from spca.common.printing import print_line
     from spca.report.page import assembly
@@ -179,13 +190,16 @@ def _write_page(
     view = "#/compare/0" if compared else ""
     data = assembly.report_of(title, runs, comparisons, view=view)
     write_atomic(target, assembly.document(title, data, pieces))
-    size = target.stat().st_size / 1e6
-    print_line(console, f"page: {target} ({size:.1f} MB); open it in a browser")
+    megabytes = target.stat().st_size / 1e6
+    print_line(console, f"page: {target} ({megabytes:.1f} MB); open it in a browser")
 
 
 @contextmanager
 def _show_progress() -> Iterator[Callable[[str], None]]:
-    """Show on a terminal which level is being worked on; on standard error, so that tables can be piped."""
+    """Yield a function that shows the name of a level and the number of levels so far.
+
+    The status is shown on standard error, so that the tables on standard output can be piped, and only on a terminal.
+    """
     from rich.console import Console
     from rich.markup import escape
 

@@ -11,7 +11,7 @@ from spca.runs.phases import LoadPhases
 def learn(
     options: RunOptions = RunOptions(), *, exit_handler: Handed[ExitHandler], load_phases: Handed[LoadPhases]
 ) -> int:
-    """Learn the levels, or go on with a run."""
+    """Learn the levels of a curriculum in a new or a resumed run."""
     from spca.runs.resolution import find_run
     from spca.runs.run import play_run
 

@@ -16,13 +16,13 @@ from spca.common.options.values import FOLDER
 
 Value = TypeVar("Value")
 Handed: TypeAlias = Annotated[Value, Parameter(parse=False)]
-"""A parameter of a command that its program hands to it."""
+"""Type of a command's parameter that the program passes, and that is not read from the command line."""
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsOption:
-    """Where runs lie.
+    """The option for the folder of runs.
 
     Attributes:
         runs: where run folders lie (default runs)
@@ -32,15 +32,15 @@ class RunsOption:
 
     @property
     def folder(self) -> Path:
-        """The folder of the runs."""
+        """Path of the folder of runs."""
         return find_runs(self.runs)
 
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Collect no garbage until the block ends.
+    """Switch off Python's cyclic garbage collection until the block ends.
 
-    Looking for cycles among the values of a million events takes a quarter of the time, and there are none.
+    With a million events, the search for cycles takes a quarter of the time and finds no cycle.
     """
     is_enabled = gc.isenabled()
     gc.disable()

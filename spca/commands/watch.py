@@ -1,4 +1,4 @@
-"""The command ``watch``: the page of a run, live while the run goes on."""
+"""The command ``watch``: serve the page of a run, with live updates while the run goes on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spca.runs.phases import LoadPhases
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
-    """Where ``watch`` listens.
+    """Options of ``watch``.
 
     Attributes:
         port: port (default: any that is free)
@@ -56,5 +56,5 @@ def watch(
 
 
 def announce(line: str) -> None:
-    """Print an address or what became of the run; names of runs are untrusted."""
+    """Print an address or a message on the run as one line, because names of runs may contain control characters."""
     print(one_line(line), flush=True)

@@ -14,8 +14,8 @@ Role = Literal["planner", "coder"]
 MAX_BARREN_CALLS: Final = 12
 """Counted calls after which a level ends, as long as planner or coder has given no usable answer.
 
-For a role with a usable answer, only the usable answers count, so that its errors do not use up the other's calls.
-For a role without a usable answer, all calls count.
+For a role with a usable answer, only the usable answers count, so that errors of this role do not use up the calls of
+the other role. For a role without a usable answer, all calls count.
 """
 
 QUOTED: Final = 80

@@ -1,8 +1,8 @@
 """The coder half of the embedded reference model: answers like an LLM that knows these skills by heart.
 
-The skills are Python files in :mod:`spca.reference.skills` and the folder in it, each a piece of one ``class
-Agent``. They are read as text, never imported: an answer is the source of the methods asked for and of the helpers they
-need.
+The skills are methods in the Python files of :mod:`spca.reference.skills` and its folder ``mechanisms``. Each file
+holds a part of a single ``class Agent``. The files are read as text and never imported, because an answer consists of
+source: the wanted methods and the helpers that these methods call.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ from spca.errors import BadAnswerError
 from spca.llm.providers.base import Message
 
 _FOLDERS = (("skills",), ("skills", "mechanisms"))
-_LISTED = re.compile(r"^\s*(\w+)\(self\b", re.MULTILINE)
-_DEFINED = re.compile(r"^\s*def (\w+)\(self\b", re.MULTILINE)
+_LISTED_METHOD = re.compile(r"^\s*(\w+)\(self\b", re.MULTILINE)
+_DEFINED_METHOD = re.compile(r"^\s*def (\w+)\(self\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A method of the reference library: its source at column 0, the methods it uses, the imports it needs."""
+    """A method of the reference library.
+
+    ``source`` is not indented. ``uses`` are the attributes of ``self`` that the method names, which include the methods
+    that it calls. ``imports`` are the import statements that the method needs.
+    """
 
     source: str
     uses: frozenset[str]
@@ -35,31 +39,35 @@ class Skill:
 
 
 def answer(messages: Sequence[Message]) -> str:
-    """Return the methods that the newest ``<task>`` asks for, with their helpers, as raw ``def`` blocks.
+    """Return the source of the methods that the newest ``<task>`` block asks for, and of their helpers.
 
-    Mode "first" leaves out helpers that ``<agent_methods>`` lists or ``<agent_source>`` holds; a repair holds all
-    of them.
+    If the task's mode is "first", helpers that ``<agent_methods>`` or ``<agent_source>`` show are left out. In every
+    other mode, such as a repair, all helpers are included.
 
     Raises:
-        BadAnswerError: there is no readable task, or it names an action that the library does not have.
+        BadAnswerError: no task can be read, or the task names an action that the library does not have.
     """
-    task = _task(messages)
+    task = _read_task(messages)
     actions = tuple(dict.fromkeys(map(str, task["actions"])))
-    return write(actions, _present(messages) if task.get("mode") == "first" else ())
+    if task.get("mode") == "first":
+        return write(actions, _list_present_methods(messages))
+    return write(actions)
 
 
 def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
-    """Return the source of ``actions`` and of everything they call, except the methods already ``present``.
+    """Return the source of ``actions`` and of all methods that they call, without the helpers in ``present``.
+
+    The needed import statements come first.
 
     Raises:
-        BadAnswerError: the library has no skill of that name.
+        BadAnswerError: the library has no skill with the name of an action.
     """
     skills = library()
     wanted = tuple(actions)
     for name in wanted:
         if name not in skills or name.startswith("_"):
             raise BadAnswerError(f"the reference coder has no skill named {name!r}")
-    chosen = _closure(skills, wanted, frozenset(present))
+    chosen = _add_helpers(skills, wanted, frozenset(present))
     imports = sorted({line for name in chosen for line in skills[name].imports})
     blocks = [skills[name].source for name in chosen]
     if imports:
@@ -69,29 +77,34 @@ def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
 
 @lru_cache(maxsize=1)
 def library() -> Mapping[str, Skill]:
-    """Return every method of the skill files by name, in the order of the files."""
-    folders = (resources.files("spca.reference").joinpath(*path) for path in _FOLDERS)
-    entries = (sorted(folder.iterdir(), key=lambda entry: entry.name) for folder in folders)
-    files = [entry for folder in entries for entry in folder if entry.name.endswith(".py")]
+    """Return every method of the skill files by name, in the order of the files and of the methods in a file."""
     skills: dict[str, Skill] = {}
-    for entry in files:
-        skills.update(_skills_of(entry.read_text(encoding="utf-8")))
+    for path in _FOLDERS:
+        folder = resources.files("spca.reference").joinpath(*path)
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+            if entry.name.endswith(".py"):
+                skills.update(_parse_skills(entry.read_text(encoding="utf-8")))
     return skills
 
 
-def _closure(skills: Mapping[str, Skill], wanted: Sequence[str], present: frozenset[str]) -> list[str]:
-    """Return ``wanted`` and what they use, breadth first: actions come before their helpers."""
+def _add_helpers(skills: Mapping[str, Skill], wanted: Sequence[str], present: frozenset[str]) -> list[str]:
+    """Return the wanted methods, followed by the methods that they use directly or indirectly, breadth first.
+
+    Helpers in ``present`` are left out, and so are the methods that only these helpers use.
+    """
     chosen = list(wanted)
-    for name in chosen:
-        used = (other for other in skills if other in skills[name].uses)
-        chosen.extend(other for other in used if other not in present and other not in chosen)
+    for name in chosen:  # chosen grows during the loop, so helpers of helpers are added too
+        for other in skills:
+            if other in skills[name].uses and other not in present and other not in chosen:
+                chosen.append(other)
     return chosen
 
 
-def _skills_of(text: str) -> dict[str, Skill]:
+def _parse_skills(text: str) -> dict[str, Skill]:
+    """Return the methods of all classes in a skill file by name."""
     tree = ast.parse(text)
     lines = text.splitlines()
-    imports: dict[str, str] = {}
+    imports: dict[str, str] = {}  # the import statement by the name that the statement binds
     methods: list[ast.FunctionDef] = []
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -101,10 +114,11 @@ def _skills_of(text: str) -> dict[str, Skill]:
         elif isinstance(node, ast.ClassDef):
             methods.extend(child for child in node.body if isinstance(child, ast.FunctionDef))
 
-    return {method.name: _skill(method, lines, imports) for method in methods}
+    return {method.name: _make_skill(method, lines, imports) for method in methods}
 
 
-def _skill(method: ast.FunctionDef, lines: Sequence[str], imports: Mapping[str, str]) -> Skill:
+def _make_skill(method: ast.FunctionDef, lines: Sequence[str], imports: Mapping[str, str]) -> Skill:
+    """Return the skill of a method; ``lines`` and ``imports`` (statement by bound name) are those of its file."""
     names: set[str] = set()
     uses: set[str] = set()
     for node in ast.walk(method):
@@ -119,8 +133,13 @@ def _skill(method: ast.FunctionDef, lines: Sequence[str], imports: Mapping[str, 
     return Skill(source, frozenset(uses), needed_imports)
 
 
-def _task(messages: Sequence[Message]) -> dict[str, Any]:
-    block = _newest(messages, "task")
+def _read_task(messages: Sequence[Message]) -> dict[str, Any]:
+    """Return the JSON object of the newest ``<task>`` block; its entry "actions" is a list.
+
+    Raises:
+        BadAnswerError: there is no such block, or the block is malformed.
+    """
+    block = _find_newest_block(messages, "task")
     if block is None:
         raise BadAnswerError("the reference coder found no <task> in the conversation")
     try:
@@ -132,14 +151,15 @@ def _task(messages: Sequence[Message]) -> dict[str, Any]:
     return task
 
 
-def _present(messages: Sequence[Message]) -> frozenset[str]:
-    """Return the methods that the agent has already, as far as the prompt shows."""
-    listed = _LISTED.findall(_newest(messages, "agent_methods") or "")
-    return frozenset([*listed, *_DEFINED.findall(_newest(messages, "agent_source") or "")])
+def _list_present_methods(messages: Sequence[Message]) -> frozenset[str]:
+    """Return the names of the methods that the agent has already, as far as the prompt shows."""
+    listing = _find_newest_block(messages, "agent_methods") or ""
+    source = _find_newest_block(messages, "agent_source") or ""
+    return frozenset([*_LISTED_METHOD.findall(listing), *_DEFINED_METHOD.findall(source)])
 
 
-def _newest(messages: Sequence[Message], tag: str) -> str | None:
-    """Return the content of the last ``<tag>`` block that a user wrote."""
+def _find_newest_block(messages: Sequence[Message], tag: str) -> str | None:
+    """Return the content of the last ``<tag>`` block in the messages of the user, or None if there is no block."""
     block = re.compile(rf"<{tag}>\n?(.*?)\n?</{tag}>", re.DOTALL)
     for message in reversed(messages):
         if message.role != "user":

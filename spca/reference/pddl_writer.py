@@ -32,9 +32,9 @@ class Implication:
 
 @dataclass(frozen=True, slots=True)
 class Universal:
-    """A precondition on all objects of a type: if ``premise`` holds of an object, ``fact`` has to hold of the object too.
+    """A precondition on all objects of a type: if ``premise`` holds of an object, ``fact`` has to hold too.
 
-    ``variable`` is the pair (variable, type) that ``premise`` and ``fact`` speak of.
+    ``variable`` is the pair (variable, type); the variable stands for the object in ``premise`` and ``fact``.
     """
 
     variable: tuple[str, str]

@@ -1,7 +1,7 @@
 """The planner half of the embedded reference model: a deterministic stand-in for an LLM that writes PDDL.
 
-It sees what an LLM sees, the text of the chat, and answers in the same form. It reads the mission by grammar, not by
-understanding, so it covers the missions of MiniGrid and BabyAI and those of gridworld tasks, and nothing else.
+The planner gets the same text of the chat as an LLM and answers in the same form. The planner parses missions with
+fixed grammars. The grammars cover the missions of MiniGrid, of BabyAI and of gridworld tasks, and no others.
 """
 
 from __future__ import annotations
@@ -26,60 +26,77 @@ from spca.reference.scene import read_scene
 
 
 def answer(messages: Sequence[Message]) -> str:
-    """PDDL for the newest snapshot, as a JSON object with "domain" and "problem".
+    """Return PDDL for the newest snapshot, as a JSON object with "domain" and "problem".
 
-    After ``n`` failed plans the answer is the ``n``-th formulation of the task, in turn. A trusted domain that has all
-    that is needed is kept word for word. Where the prompt asks for problem writers and no plan has failed, the answer
-    is one that reads the snapshot ("writer_name" and "writer"), its domain, and the problem that it writes.
+    The task has several formulations; after ``n`` failed plans, formulation ``n`` (counted from 0, modulo their number)
+    is the answer. If the trusted domain of the prompt has all needed parts, the trusted domain is returned unchanged.
+
+    If the prompt asks for problem writers and no plan has failed, the answer is a writer that can read the snapshot. The
+    JSON object then holds "writer_name", "writer", and the writer's domain and problem.
 
     Raises:
-        BadAnswerError: there is no readable snapshot, or its mission is empty or not in the grammar.
+        BadAnswerError: no snapshot can be read, or the snapshot's mission is empty or not in the grammar.
     """
-    snapshot = _newest(messages, "snapshot")
+    snapshot = _find_newest_block(messages, "snapshot")
     if snapshot is None:
         raise BadAnswerError("the reference planner needs a <snapshot> block; the prompt has none")
-    level = _newest(messages, "level") or {}
-    trusted = str((_newest(messages, "trusted_pddl") or {}).get("domain", ""))
+    level = _find_newest_block(messages, "level") or {}
+    trusted = str((_find_newest_block(messages, "trusted_pddl") or {}).get("domain", ""))
     if level.get("category") == GRIDWORLD:
-        return _write_answer(*_mechanisms(snapshot, level, messages), trusted)
+        domain, problem = _plan_gridworld_task(snapshot, level, messages)
+        return _write_answer(domain, problem, trusted)
+
     scene = read_scene(snapshot)
-    if found := _add_writer(snapshot, level, messages):
-        return found
+    writer_answer = _answer_with_writer(snapshot, level, messages)
+    if writer_answer:
+        return writer_answer
+
     context = Context(scene, str(level.get("category", "")).lower())
     tasks = formulations(_read_mission(scene.mission), context)
-    return _write_answer(*tasks[_failures(messages) % len(tasks)], trusted)
+    domain, problem = tasks[len(_list_failed_plans(messages)) % len(tasks)]
+    return _write_answer(domain, problem, trusted)
 
 
-def _mechanisms(
+def _plan_gridworld_task(
     snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]
 ) -> tuple[Domain, Problem]:
-    """The planning task for a gridworld task."""
+    """Return the planning domain and problem for the next jobs of a gridworld task."""
     terrain = read_terrain(snapshot)
     errands = read_errands(str(snapshot.get("mission", "")))
     keeps_keys = "in hand, which then stays in hand" in str(level.get("skill", ""))
     history = History.read(_list_failed_plans(messages))
-    if not history.plans:  # the agent stands where it started
+    if not history.plans:
+        # No plan was carried out yet, so the agent stands where it started.
         errands = tuple(errand.from_start(terrain.position) for errand in errands)
     work = jobs(terrain, errands, history, keeps_keys=keeps_keys)
     return mechanisms.formulate(work, terrain.held, keeps_keys=keeps_keys)
 
 
 def _write_answer(domain: Domain, problem: Problem, trusted: str) -> str:
-    text = trusted if _suffices(trusted, domain) else domain_text(domain)
+    """Return the JSON answer; the text ``trusted`` is kept as the domain if ``trusted`` has all parts of ``domain``."""
+    text = trusted if _has_parts(trusted, domain) else domain_text(domain)
     return json.dumps({"domain": text, "problem": problem_text(problem, domain.name)})
 
 
 def formulations(parts: Stages, context: Context) -> tuple[tuple[Domain, Problem], ...]:
-    """The task seen in different ways, the usual one first; views with the same actions and objects count once."""
-    tasks = [formulate(parts, context, strategy) for strategy in STRATEGIES]
-    views: dict[object, tuple[Domain, Problem]] = {}
-    for domain, problem in tasks:
+    """Return the formulations of a mission by all strategies, the usual strategy first.
+
+    A formulation is left out if an earlier formulation has the same actions, constants and objects.
+    """
+    distinct: dict[object, tuple[Domain, Problem]] = {}
+    for strategy in STRATEGIES:
+        domain, problem = formulate(parts, context, strategy)
         names = tuple(action.name for action in domain.actions)
-        views.setdefault((names, domain.constants, problem.objects), (domain, problem))
-    return tuple(views.values())
+        distinct.setdefault((names, domain.constants, problem.objects), (domain, problem))
+    return tuple(distinct.values())
 
 
 def _read_mission(mission: str) -> Stages:
+    """Return the stages of a mission.
+
+    Raises:
+        BadAnswerError: the mission is empty or not in the grammar.
+    """
     try:
         parts = stages(parse(mission))
     except MissionError as error:
@@ -89,57 +106,70 @@ def _read_mission(mission: str) -> Stages:
     return parts
 
 
-def _add_writer(snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]) -> str:
-    """The answer with a problem writer, "" where none is asked for or none reads the snapshot."""
-    asked = any("make_problem" in message.text for message in messages if message.role == "system")
-    if not asked or _failures(messages):
+def _answer_with_writer(snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]) -> str:
+    """Return the JSON answer with a problem writer.
+
+    Return "" if the prompt asks for no writer, if a plan has failed, or if no shipped writer can read the snapshot.
+    """
+    asks_for_writer = any("make_problem" in message.text for message in messages if message.role == "system")
+    if not asks_for_writer or _list_failed_plans(messages):
         return ""
-    told = _newest(messages, "writers") or {}
-    known = {str(each.get("writer_name")) for each in told.get("missed", ())}
-    found = choose_writer({**snapshot, "level": {"category": "", **level}}, known)
-    if found is None:
+
+    writers = _find_newest_block(messages, "writers") or {}
+    known_names = {str(missed.get("writer_name")) for missed in writers.get("missed", ())}
+    state = {**snapshot, "level": {"category": "", **level}}
+    choice = choose_writer(state, known_names)
+    if choice is None:
         return ""
-    writer, problem = found
+    writer, problem = choice
     parts = {"domain": writer.domain, "problem": problem, "writer_name": writer.name, "writer": writer.source}
     return json.dumps(parts)
 
 
-def _suffices(trusted: str, domain: Domain) -> bool:
-    """Whether a domain that worked before has every part of the wanted one, spelled the same, and no other objects."""
-    normal = " ".join(trusted.split())
+def _has_parts(trusted: str, domain: Domain) -> bool:
+    """Return whether the text ``trusted`` has every part of ``domain``, spelled the same but for white space.
+
+    If ``trusted`` declares constants, ``domain`` has to have constants too.
+    """
+    trusted_words = " ".join(trusted.split())
+    if "(:constants" in trusted_words and not domain.constants:
+        return False
     forms = (f"(define (domain {domain.name})", *domain_forms(domain))
-    known_objects = "(:constants" not in normal or bool(domain.constants)
-    return known_objects and all(" ".join(form.split()) in normal for form in forms)
-
-
-def _failures(messages: Sequence[Message]) -> int:
-    """How many plans of this level have failed so far."""
-    return len(_list_failed_plans(messages))
+    return all(" ".join(form.split()) in trusted_words for form in forms)
 
 
 def _list_failed_plans(messages: Sequence[Message]) -> list[str]:
-    """Those plans as text, oldest first."""
-    told = [block for block in _blocks(messages, "feedback") if block.get("kind") == "plan_failed"]
-    plans = told[-1].get("failed_plans") if told else []
+    """Return the text of each plan of this level that has failed, oldest first; "" stands for an unknown text."""
+    feedback = [block for block in _iterate_blocks(messages, "feedback") if block.get("kind") == "plan_failed"]
+    if not feedback:
+        return []
+    plans = feedback[-1].get("failed_plans")
     if not isinstance(plans, list):
-        return [""] * len(told)
+        # Each block tells of one failed plan without the plan's text.
+        return [""] * len(feedback)
     return [str(plan.get("plan", "")) if isinstance(plan, dict) else "" for plan in plans]
 
 
-def _newest(messages: Sequence[Message], tag: str) -> dict[str, Any] | None:
-    return next(reversed(list(_blocks(messages, tag))), None)
+def _find_newest_block(messages: Sequence[Message], tag: str) -> dict[str, Any] | None:
+    """Return the JSON object of the last ``<tag>`` block, or None if there is no block."""
+    blocks = list(_iterate_blocks(messages, tag))
+    return blocks[-1] if blocks else None
 
 
-def _blocks(messages: Sequence[Message], tag: str) -> Iterator[dict[str, Any]]:
-    """JSON objects in the user's ``<tag>`` blocks, oldest first; tags stand on lines of their own."""
+def _iterate_blocks(messages: Sequence[Message], tag: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of the ``<tag>`` blocks in the user's messages, oldest first.
+
+    The opening and the closing tag of a block each fill a line.
+    """
     for message in messages:
         if message.role == "user":
-            for text in _between(message.text.split("\n"), tag):
-                yield _json_object(text, tag)
+            for text in _iterate_block_texts(message.text.split("\n"), tag):
+                yield _read_json_object(text, tag)
 
 
-def _between(lines: Sequence[str], tag: str) -> Iterator[str]:
-    start: int | None = None
+def _iterate_block_texts(lines: Sequence[str], tag: str) -> Iterator[str]:
+    """Yield the text between each opening tag and the next closing tag."""
+    start: int | None = None  # number of the first line inside the block; None outside of blocks
     for number, line in enumerate(lines):
         if line == f"<{tag}>":
             start = number + 1
@@ -148,7 +178,7 @@ def _between(lines: Sequence[str], tag: str) -> Iterator[str]:
             start = None
 
 
-def _json_object(text: str, tag: str) -> dict[str, Any]:
+def _read_json_object(text: str, tag: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:

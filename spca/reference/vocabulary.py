@@ -2,7 +2,7 @@
 
 No predicate speaks of cells, because only a part of the world is seen. An action stands for a whole skill, for example
 "find the key and pick the key up". Conditions and effects of an action are the facts that decide the order of skills:
-whether the hand is empty, which key fits which door, what has to be unlocked or cleared before.
+whether the hand is empty, which key fits which door, which doors have to be unlocked or cleared.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ def _go_to_goal(name: str) -> Action:
 
 
 def _pick_up(name: str, picked: str) -> Action:
-    """Return an action that takes an object into the empty hand and makes the predicate ``picked`` true of it."""
+    """Return an action that takes an object into the empty hand; ``picked`` is the predicate that says so."""
     adds = (_HOLDING, (picked, "?o"))
     return Action(name, (_A, _O), needs=(_HAND_EMPTY,), adds=adds, deletes=(_HAND_EMPTY,))
 
 
 def _put(name: str, placed: str) -> Action:
-    """Return an action that puts an object down at a target and makes the predicate ``placed`` true of the two."""
+    """Return an action that puts an object down at a target; ``placed`` is the predicate that says so."""
     adds = ((placed, "?o", "?t"), _HAND_EMPTY)
     return Action(name, (_A, _O, ("?t", "item")), needs=(_HOLDING,), adds=adds, deletes=(_HOLDING,))
 
@@ -118,10 +118,10 @@ class Rule(Enum):
     """A locked door bars the way to the things that the mission asks for."""
 
     KEY_IN_ROOM = auto()
-    """The key lies behind a door that has to be opened before."""
+    """The key lies behind a door, so this door has to be opened before the key is fetched."""
 
     KEY_IN_BOX = auto()
-    """The key may lie in a box that has to be opened before."""
+    """The key may lie in a box, so the box has to be opened before the key is fetched."""
 
     STEPWISE = auto()
     """Going to a thing and acting on the thing are separate actions."""
@@ -129,7 +129,7 @@ class Rule(Enum):
 
 _APPROACHES: Final = frozenset({"go_to_object", "go_to_door"})
 _ACTS_FACING: Final = frozenset({"pick_up_object", "pick_up_alone", "open_door", "announce"})
-_BEHIND_BARRING_DOOR: Final = frozenset(
+_NEEDS_WAY_OPEN: Final = frozenset(
     {
         "go_to_object",
         "pick_up_object",
@@ -161,7 +161,7 @@ def _refine(action: Action, rules: frozenset[Rule]) -> Action:
         needs.append(_HAND_EMPTY)
 
     if Rule.BARRED in rules:
-        if action.name in _BEHIND_BARRING_DOOR:
+        if action.name in _NEEDS_WAY_OPEN:
             needs.append(_WAY_OPEN)
         elif action.name == "unlock_door":
             adds.append(_WAY_OPEN)
@@ -184,17 +184,12 @@ def _separate_steps(action: Action) -> Action:
     """
     facing: Atom = ("facing", "?a", action.parameters[1][0])
     if action.name in _APPROACHES:
-        needed, added, deleted = (_ROAMING, (facing,), (_ROAMING,))
-    elif action.name in _ACTS_FACING:
-        needed, added, deleted = (facing, (_ROAMING,), (facing,))
-    else:
-        needed, added, deleted = (_ROAMING, (), ())
-    return replace(
-        action,
-        needs=(*action.needs, needed),
-        adds=(*action.adds, *added),
-        deletes=(*action.deletes, *deleted),
-    )
+        deletes = (*action.deletes, _ROAMING)
+        return replace(action, needs=(*action.needs, _ROAMING), adds=(*action.adds, facing), deletes=deletes)
+    if action.name in _ACTS_FACING:
+        deletes = (*action.deletes, facing)
+        return replace(action, needs=(*action.needs, facing), adds=(*action.adds, _ROAMING), deletes=deletes)
+    return replace(action, needs=(*action.needs, _ROAMING))
 
 
 def find_used_predicates(actions: Iterable[Action]) -> Iterator[str]:

@@ -157,7 +157,7 @@ def _side(run: Run, row: LevelRow | None) -> Side | None:
     tokens: int | None = row.usage.input_tokens + row.usage.output_tokens
     reasoning: int | None = row.usage.reasoning_tokens
     number: int | None = row.number
-    if run.published:  # the baseline records no tokens and has no page for the number to link to
+    if run.published:  # the baseline records no tokens, and the page cannot link to its levels
         tokens = reasoning = number = None
     calls = row.planner_calls + row.coder_calls
     return Side(row.outcome, row.rounds, calls, tokens, reasoning, row.steps, row.seconds, number)

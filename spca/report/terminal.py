@@ -1,4 +1,4 @@
-"""Runs and comparisons as tables on a terminal; 80 columns are enough."""
+"""Terminal output of runs and comparisons, as tables of at most 80 columns."""
 
 from __future__ import annotations
 
@@ -22,31 +22,35 @@ from spca.report.read.origin import describe_commit, describe_hashes
 from spca.report.read.writers import WriterRow
 from spca.runs.recording.writer_files import FOLDER as WRITERS
 
-_LISTED: Final = 30
-"""Unsolved levels that are listed; the page has them all."""
-_GROUPS: Final = 8
-"""Kinds of failures that are counted."""
-_REASON: Final = 160
+_MAX_LEVELS: Final = 30
+"""Largest number of unsolved levels in the table; the page has all levels."""
+_MAX_GROUPS: Final = 8
+"""Largest number of kinds of failures that are shown with their counts."""
+_MAX_REASON: Final = 160
 """Characters of a reason that are shown."""
 _SLOWEST_SHOWN: Final = 3
 _VERSIONS: Final = ("spca", "minigrid", "python")
 _STYLES: Final = {"success": "green", "fail": "red", "aborted": "yellow", "running": "cyan"}
+"""Colour of the text about a level, by outcome of the level."""
 _WORDS: Final = {"success": "solved", "fail": "failed"}
+"""Word for an outcome, where the word differs from the outcome."""
 
 
 def show_run(run: Run, console: Console) -> None:
-    """Print what a run was, its categories, what was not solved and why."""
+    """Print the settings and origin of a run, a table of its categories, its usage, and the unsolved levels."""
     _print_head(run, console)
     has_prices = _has_prices(run)
     print_table(console, [_make_category_row(row, has_prices) for row in run.categories])
-    console.print(_make_facts(_describe_usage(run) | {"writers": _describe_writers(run.writers)}))
+    facts = _describe_usage(run)
+    facts["writers"] = _describe_writers(run.writers)
+    console.print(_make_facts(facts))
     _print_unsolved(run, console)
     for warning in run.warnings:
         print_line(console, f"warning: {warning}", "yellow")
 
 
 def show_runs(runs: Sequence[Run], console: Console) -> None:
-    """Print one row per run."""
+    """Print a table with a row for each run, then the warnings of all runs."""
     prices = ("tokens", "reasoning", "USD") if any(map(_has_prices, runs)) else ()
     table = make_table("run", "state", "solved", "calls", *prices, "time", "models", left=2)
     table.columns[0].no_wrap = True
@@ -69,10 +73,15 @@ def show_runs(runs: Sequence[Run], console: Console) -> None:
 
 
 def show_comparison(comparison: Comparison, a: Run, b: Run, console: Console, *, everything: bool = False) -> None:
-    """Print levels that went differently, and sums over those that both runs have; ``everything``: every level."""
+    """Print the differences of two runs, the levels with different figures, and sums over the shared levels.
+
+    Args:
+        everything: print all levels, not only levels with different figures.
+    """
     console.print(_make_facts({"A and B": _join_lines(comparison.differences)}))
     for mark, run in (("A", a), ("B", b)):
-        print_line(console, f"{mark}: {run.id}  {run.solved} of {run.planned} levels solved", "bold")
+        solved = f"{run.solved} of {run.planned} levels solved"
+        print_line(console, f"{mark}: {run.id}  {solved}", "bold")
         console.print(_make_facts({"models": _describe_models(run)}))
     for note in comparison.notes:
         print_line(console, f"note: {note}", "yellow")
@@ -86,6 +95,7 @@ def show_comparison(comparison: Comparison, a: Run, b: Run, console: Console, *,
 
 
 def _print_head(run: Run, console: Console) -> None:
+    """Print the outcome of a run, its settings and its origin."""
     outcomes = Counter(row.outcome for row in run.levels)
     unfinished = ""
     for outcome in ("running", "aborted", "pending"):
@@ -98,12 +108,13 @@ def _print_head(run: Run, console: Console) -> None:
     seed = "unknown" if run.seed is None else run.seed
     has_upstream_rules = run.settings.get("upstream_rules") is True
     rules = ", judged by minigrid alone (--upstream-rules)" if has_upstream_rules else ""
-    versions = [f"{name} {run.versions[name]}" for name in _VERSIONS if name in run.versions]
-    facts: dict[str, str | Text] = {
-        "models": _describe_models(run),
-        "sandbox": f"{sandbox}, seed {seed}{rules}",
-        "made by": ", ".join(versions),
-    }
+    versions = []
+    for name in _VERSIONS:
+        if name in run.versions:
+            versions.append(f"{name} {run.versions[name]}")
+    facts: dict[str, str | Text] = {"models": _describe_models(run)}
+    facts["sandbox"] = f"{sandbox}, seed {seed}{rules}"
+    facts["made by"] = ", ".join(versions)
     if not run.published:
         commit = describe_commit(run.git_commit, run.git_dirty)
         facts["source"] = _join_lines([commit, describe_hashes(run.hashes)])
@@ -117,21 +128,22 @@ def _print_head(run: Run, console: Console) -> None:
     for line in run.continuations:
         print_line(console, f"note: {line}", "yellow")
     if run.folder:
-        print_line(console, f"folder   {run.folder}")  # not folded: to be copied
+        print_line(console, f"folder   {run.folder}")  # outside of the table, which would fold a path to be copied
 
 
 def _make_facts(facts: Mapping[str, str | Text]) -> Table:
-    """Return a table of names and facts; empty facts are left out."""
+    """Return a table with a line for each name and its fact; empty facts are left out."""
     table = Table.grid(padding=(0, 1))
     table.add_column(min_width=8, no_wrap=True)
     table.add_column(overflow="fold")
-    for name, known in facts.items():
-        if known:
-            table.add_row(name, known if isinstance(known, Text) else make_text(known))
+    for name, fact in facts.items():
+        if fact:
+            table.add_row(name, fact if isinstance(fact, Text) else make_text(fact))
     return table
 
 
 def _make_category_row(row: CategoryRow, has_prices: bool) -> dict[str, object]:
+    """Return the cells of a category by column head; the solved levels are green if complete, red after a failure."""
     style = ""
     if row.solved == row.planned:
         style = "green"
@@ -139,19 +151,16 @@ def _make_category_row(row: CategoryRow, has_prices: bool) -> dict[str, object]:
         style = "red"
     solved = Text(f"{row.solved}/{row.planned}", style)
 
-    spent = spending.cells(asdict(row.usage)) if has_prices else {}
-    return {
-        "category": row.name,
-        "solved": solved,
-        "rounds": row.rounds,
-        "calls": row.planner_calls + row.coder_calls,
-        **spent,
-        "time": _format_seconds(row.seconds),
-    }
+    calls = row.planner_calls + row.coder_calls
+    cells: dict[str, object] = {"category": row.name, "solved": solved, "rounds": row.rounds, "calls": calls}
+    if has_prices:
+        cells |= spending.cells(asdict(row.usage))
+    cells["time"] = _format_seconds(row.seconds)
+    return cells
 
 
 def _describe_usage(run: Run) -> dict[str, str | Text]:
-    """Return what the whole run took."""
+    """Return usage, time by phase and the slowest levels of a run in words, by name of the fact."""
     phases: Counter[str] = Counter()
     for row in run.levels:
         phases.update(row.durations)
@@ -159,7 +168,10 @@ def _describe_usage(run: Run) -> dict[str, str | Text]:
 
     timed = [row for row in run.levels if row.seconds]
     timed.sort(key=lambda row: -(row.seconds or 0.0))
-    slowest = [f"{_format_seconds(row.seconds)}  {row.number} {row.env_id}" for row in timed[:_SLOWEST_SHOWN]]
+    slowest = []
+    for row in timed[:_SLOWEST_SHOWN]:
+        seconds_text = _format_seconds(row.seconds)
+        slowest.append(f"{seconds_text}  {row.number} {row.env_id}")
 
     usage = asdict(run.usage)
     spent = f"{spending.usd(usage)} USD, tokens not known" if run.published else spending.spent(usage)
@@ -173,13 +185,14 @@ def _describe_usage(run: Run) -> dict[str, str | Text]:
 
 
 def _describe_writers(rows: Sequence[WriterRow]) -> Text:
-    """Return what each writer has planned, and the folder of their source; an empty text if there are no writers."""
+    """Return a line for each writer, and a line with the folder of the sources; "" if there are no writers."""
     if not rows:
         return Text()
     return _join_lines([*map(_describe_writer, rows), f"source in {WRITERS}/ of the folder"])
 
 
 def _describe_writer(row: WriterRow) -> str:
+    """Return what a writer has planned, how often its plans failed, and why it is left out."""
     failed = f", {row.failed} failed" if row.failed else ""
     left_out = f"; left out: {row.left_out}" if row.left_out else ""
     planned = f"planned {format_count(row.planned, 'level')} without a call"
@@ -187,25 +200,27 @@ def _describe_writer(row: WriterRow) -> str:
 
 
 def _print_unsolved(run: Run, console: Console) -> None:
+    """Print frequent kinds of failures, and a table of the begun levels that were not solved."""
     rows = [row for row in run.levels if row.outcome in ("fail", "aborted", "running")]
     if not rows:
         return
     groups = Counter(row.group for row in rows if row.group)
-    for group, number in groups.most_common(_GROUPS):
+    for group, number in groups.most_common(_MAX_GROUPS):
         if number > 1:
-            print_line(console, f"{number:>4} x {beginning(group, _REASON)}")
+            print_line(console, f"{number:>4} x {beginning(group, _MAX_REASON)}")
     table = make_table("level", "environment", "what became of it", left=3)
     table.columns[0].justify = "right"
-    for row in rows[:_LISTED]:
+    for row in rows[:_MAX_LEVELS]:
         table.add_row(make_cell(row.number), make_cell(row.env_id), _describe_outcome(row))
     console.print(table)
-    if len(rows) > _LISTED:
-        print_line(console, f"and {len(rows) - _LISTED} more; the page shows all of them")
+    if len(rows) > _MAX_LEVELS:
+        print_line(console, f"and {len(rows) - _MAX_LEVELS} more; the page shows all of them")
 
 
 def _describe_outcome(row: LevelRow) -> Text:
-    first_line = (row.headline or row.reason).partition("\n")[0]
-    reason = beginning(first_line, _REASON)
+    """Return the outcome and the reason in words; the outcome is left out for a failure with a reason."""
+    first_line, _, _ = (row.headline or row.reason).partition("\n")
+    reason = beginning(first_line, _MAX_REASON)
     outcome = _name_outcome(row.outcome)
     if not reason:
         description = outcome
@@ -217,9 +232,9 @@ def _describe_outcome(row: LevelRow) -> Text:
 
 
 def _make_levels_table(levels: Sequence[ComparedLevel]) -> Table:
-    """Return a row for each level; figures that are zero or unknown everywhere have no column."""
+    """Return a table with a row for each level; a figure that is zero or unknown in all levels has no column."""
     sides = [side for level in levels for side in (level.a, level.b) if side]
-    names = []
+    names = []  # of the figures with a column
     for name in (*compare.KNOWN, *compare.TOLD):
         if any(getattr(side, name) for side in sides):
             names.append(name)
@@ -239,6 +254,7 @@ def _make_outcome(side: Side | None) -> Text:
 
 
 def _format_pair(level: ComparedLevel, name: str) -> str:
+    """Return a figure of a level in A and in B, such as ``5|1``; "-" for an unknown figure."""
     cells = []
     for side in (level.a, level.b):
         value = None if side is None else getattr(side, name)
@@ -247,19 +263,23 @@ def _format_pair(level: ComparedLevel, name: str) -> str:
 
 
 def _print_shared_totals(comparison: Comparison, console: Console) -> None:
+    """Print the sums of A and B over the levels that ended in both runs."""
     pairs = compare.pair_ended_levels(comparison)
     if not pairs:
         print_line(console, "no level has ended in both runs")
         return
 
-    sums = [compare.totals([pair[side] for pair in pairs]) for side in (0, 1)]
-    told = [name for name in compare.TOLD if any(total[name] for total in sums)]
-    names = ("solved", *compare.KNOWN, *told)
+    totals_a = compare.totals([side_a for side_a, _ in pairs])
+    totals_b = compare.totals([side_b for _, side_b in pairs])
+    recorded = [name for name in compare.TOLD if totals_a[name] or totals_b[name]]
+    names = ("solved", *compare.KNOWN, *recorded)
     heading = f"{format_count(len(pairs), 'level')} ended in both"
     rows = []
-    for mark, total in zip("AB", sums, strict=True):
-        figures = {name: total[name] for name in names}
-        rows.append({heading: mark} | figures | {"time": _format_seconds(total["seconds"])})
+    for mark, total in (("A", totals_a), ("B", totals_b)):
+        cells = {heading: mark}
+        cells |= {name: total[name] for name in names}
+        cells["time"] = _format_seconds(total["seconds"])
+        rows.append(cells)
     print_table(console, rows)
 
     only_a, only_b = compare.count_exclusive(pairs)
@@ -271,16 +291,16 @@ def _join_lines(values: Iterable[str]) -> Text:
 
 
 def _describe_models(run: Run) -> str:
-    """Return each model with the roles it has."""
-    roles: dict[str, list[str]] = {}
+    """Return each model with its roles in words, such as ``MODEL (planner, coder)``."""
+    roles_of: dict[str, list[str]] = {}
     for role, name in run.models.items():
-        roles.setdefault(name, []).append(role.replace("_", " "))
-    models = [f"{name} ({', '.join(its_roles)})" for name, its_roles in roles.items()]
+        roles_of.setdefault(name, []).append(role.replace("_", " "))
+    models = [f"{name} ({', '.join(roles)})" for name, roles in roles_of.items()]
     return ", ".join(models) or "no models"
 
 
 def _has_prices(run: Run) -> bool:
-    """Return whether tokens and cost of its levels are worth a column."""
+    """Return whether tokens or cost of a run are known and not zero, so that the tables need columns for them."""
     return not run.published and bool(spending.spent(asdict(run.usage)))
 
 
@@ -289,7 +309,7 @@ def _name_outcome(outcome: str) -> str:
 
 
 def _format_briefly(value: int) -> str:
-    """Return at most six characters up to ten thousand million."""
+    """Return a number with at most six characters, if the number is below 10**11: ``9999``, ``12k``, ``34M``."""
     if value < 10_000:
         return str(value)
     if value < 10_000_000:

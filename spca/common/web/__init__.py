@@ -1,1 +1,1 @@
-"""Pages for a browser: who may ask a server of ours, the server itself, policy and colours of our pages."""
+"""Pages for a browser: the HTTP server, access control, and the common parts of pages."""

@@ -1,8 +1,8 @@
-"""Who may ask a server of ours for what (pure).
+"""Access control for requests to a :class:`~spca.common.web.token_server.TokenServer` (pure).
 
-The token in the address is the key. The rest is depth of defence, against pages of other sites that the same browser
-has open: a name that an attacker's DNS points at this machine (DNS rebinding) is not answered, nor is a request that
-the browser says another site made.
+A request must contain the secret token in its address. Two further checks defend against pages of other sites that are
+open in the same browser. The host name must be known, so that an attacker's DNS name for this machine is refused (DNS
+rebinding). The request must not come from another site, as far as the browser says.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from typing import Final
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
+# Host header: an IPv6 address in brackets, or a name or IPv4 address; then an optional port.
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a request must show.
+    """Rules that a request must satisfy.
 
     Attributes:
-        token: the first segment of every address.
-        names: names and addresses of this server in small letters, without ports; these differ where a tunnel or a
-            container forwards one port to another, and no attack needs that.
-        any_address: it listens on all addresses of the machine, so that it goes by any number; a number is never
-            somebody's DNS name.
+        token: the secret, which is the first segment of every path.
+        names: host names and addresses of this server in lower case, without ports. Ports are not checked, because a
+            tunnel or a container may forward another port, and no attack depends on the port.
+        any_address: whether the server listens on all addresses of the machine. Then every IP address is accepted as
+            host, because an IP address cannot be the DNS name of an attacker.
     """
 
     token: str
@@ -36,45 +37,54 @@ class Access:
     any_address: bool = False
 
     def path(self, target: str, headers: Mapping[str, str]) -> str | None:
-        """What is asked for below the token, without the query; None where nothing may be said.
+        """Return the requested path after the token, without the query; None if the request is refused.
 
         Args:
-            target: of the request line, as it came: nothing in it is decoded, so that each piece has one address.
-            headers: by name in small letters.
+            target: target of the request line, not decoded, so that each resource has exactly one address.
+            headers: name of a header in lower case -> value.
         """
-        root, _, below = target.partition("?")[0].partition("/")
-        token, slash, rest = below.partition("/")
-        known = hmac.compare_digest(token.encode(), self.token.encode())
-        if not (known and root == "" and slash and self._is_named(headers.get("host", ""))):
+        # A valid target is /TOKEN/PATH?QUERY.
+        root, _, below_root = target.partition("?")[0].partition("/")
+        token, slash, path = below_root.partition("/")
+        has_token = hmac.compare_digest(token.encode(), self.token.encode())
+        is_well_formed = root == "" and slash == "/"
+        if not (has_token and is_well_formed and self._is_own_host(headers.get("host", ""))):
             return None
-        return rest if _has_same_origin(headers) or (rest == "" and _opens_page(headers)) else None
+        opens_start_page = path == "" and _opens_page(headers)
+        return path if _has_same_origin(headers) or opens_start_page else None
 
-    def _is_named(self, host: str) -> bool:
-        found = _HOST.fullmatch(host)
-        if not found:
+    def _is_own_host(self, host: str) -> bool:
+        """Return whether a Host header names this server."""
+        match = _HOST.fullmatch(host)
+        if not match:
             return False
-        name = found[1].strip("[]").lower().removesuffix(".")
-        return name in self.names or (self.any_address and _is_number(name))
+        name = match[1].strip("[]").lower().removesuffix(".")
+        return name in self.names or (self.any_address and _is_ip_address(name))
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine can reach an address."""
-    return _is_number(address) and ip_address(address).is_loopback
+    """Return whether only this machine can reach an address."""
+    return _is_ip_address(address) and ip_address(address).is_loopback
 
 
 def _has_same_origin(headers: Mapping[str, str]) -> bool:
+    """Return whether a request comes from a page of this server, or from no page at all."""
     origin = headers.get("origin")
-    if origin is not None and origin.lower() != f"http://{headers.get('host', '')}".lower():
+    own_origin = f"http://{headers.get('host', '')}"
+    if origin is not None and origin.lower() != own_origin.lower():
         return False
     return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 
 
 def _opens_page(headers: Mapping[str, str]) -> bool:
-    """A link was followed, as from a terminal that is itself a web page; its site learns nothing of what is opened."""
+    """Return whether a request opens a page in a tab, for example because a user follows a link on another site.
+
+    This is safe, because the other site cannot read the opened page. A terminal in the browser is one such other site.
+    """
     return headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
 
 
-def _is_number(name: str) -> bool:
+def _is_ip_address(name: str) -> bool:
     try:
         ip_address(name)
     except ValueError:

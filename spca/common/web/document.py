@@ -1,7 +1,8 @@
-"""One HTML file for a page: the kit that all our pages share, the page's own styles and scripts, and its data.
+"""Render a page as one HTML file that contains its styles, scripts and data.
 
-The policy of a page lets in nothing but its own script and style, known by their hashes, and lets nothing out. Data
-lies compressed in the page (:mod:`spca.common.web.packing`) and only ever becomes text nodes.
+The styles and scripts come from the kit, which all pages share, and from the package of the page. The policy of a page
+permits only the script and the style with known hashes, and no connection to other servers. The data of a page is
+compressed (:mod:`spca.common.web.packing`), and is shown only as text nodes, never as markup.
 """
 
 from __future__ import annotations
@@ -28,15 +29,17 @@ _INDENTATION: Final = re.compile(r"^\s+", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class PageKind:
-    """The parts of one kind of page: the kit, and the styles and scripts in the folder ``page`` of a package.
+    """One kind of page, with styles and scripts from the kit and from the folder ``page`` of a package.
 
-    All scripts share one scope. They are joined by name, so what runs on loading may use only its own file.
+    All scripts share one scope, and are joined in the order of their file names. Therefore code that runs while the
+    scripts load may use only definitions of its own file.
 
     Attributes:
-        open: the function that draws the page.
-        libraries: names of the kit's files that this kind needs besides preact.
-        connects: whether the page asks the server that it came from.
-        leaves_out: files of the folder that belong to another page.
+        package: name of the package.
+        open: name of the JavaScript function that draws the page.
+        libraries: names of files in the kit that this kind of page needs besides preact.
+        connects: whether the page sends requests to its server.
+        leaves_out: names of files in the folder ``page`` that belong to another kind of page.
     """
 
     package: str
@@ -46,7 +49,11 @@ class PageKind:
     leaves_out: tuple[str, ...] = ()
 
     def render(self, title: str, pieces: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return the page; ``pieces`` are values as :func:`~spca.common.web.packing.pack` makes them, by name."""
+        """Return the HTML of the page.
+
+        Args:
+            pieces: name -> data, packed by :func:`~spca.common.web.packing.pack`.
+        """
         from jinja2 import Environment, StrictUndefined
 
         environment = Environment(autoescape=True, undefined=StrictUndefined)
@@ -80,6 +87,7 @@ class PageKind:
 
 
 def _digest(text: str) -> str:
+    """Return the hash of a script or a style, in the form of a Content-Security-Policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
@@ -91,6 +99,7 @@ def _join_styles(kind: PageKind) -> str:
 
 @cache
 def _join_scripts(kind: PageKind) -> str:
+    """Return the libraries and the scripts of a page; the scripts are wrapped in a function, which is called."""
     libraries = map(_read_kit, (*_LIBRARIES, *kind.libraries))
     scripts = _join_files(kind, ".js")
     program = f'(() => {{\n"use strict";\n{scripts}\n{kind.open}();\n}})();\n'
@@ -102,7 +111,7 @@ def _read_loader() -> str:
 
 
 def _join_files(kind: PageKind, suffix: str) -> str:
-    """Return the files of the kit and of a page with this suffix, without comments."""
+    """Return the joined files of the kit and of a page whose names end with ``suffix``, without comments."""
     kit = resources.files("spca.common.web").joinpath("kit")
     page = resources.files(kind.package).joinpath("page")
     left_out = (_LOADER, *kind.leaves_out)
@@ -115,7 +124,7 @@ def _join_files(kind: PageKind, suffix: str) -> str:
 
 
 def _drop_comments(text: str) -> str:
-    """Return a script or a style without lines of comments, blank lines and indentation: a fifth of its size."""
+    """Return a script or a style without comment lines, blank lines and indentation, a fifth of its size."""
     return _INDENTATION.sub("", _COMMENT.sub("", text))
 
 

@@ -1,6 +1,6 @@
-"""Gridworld episodes as the pages' player wants them: two grids over time in one frame, and a picture of the tiles.
+"""Gridworld episodes for the player of the pages: two grids over time, and a picture of the tiles.
 
-A cell holds a code; a code is an index into words, and code 0 is "unseen".
+A cell of a grid holds a code. A code is an index into a tuple of words; code 0 is "unseen".
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 
 from spca.common.images import png
 
-_IN_A_ROW: Final = 16
-"""Tiles in a row of their picture."""
+_TILES_PER_ROW: Final = 16
+"""Tiles in a row of the picture of the tiles."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridFrame:
-    """A step of an episode. Grids are uint8, rows from above, all of one shape.
+    """The state after a step of an episode. All arrays have the same shape (rows from above, columns).
 
     Attributes:
-        truth: codes of the whole world, 0 outside of it.
-        known: codes of what the agent knows.
-        view: bool: the cells that it sees; none where nothing limits its view.
-        agent: row, column and direction.
-        inventory: the word of what it carries.
+        truth: codes (uint8) of the true world; 0 outside of the world.
+        known: codes (uint8) of the agent's map.
+        view: whether the agent sees a cell now; no cell is set if the agent's view has no limit.
+        agent: row, column and direction of the agent.
+        inventory: word for the object that the agent carries; None if the agent carries none.
     """
 
     truth: NDArray[np.uint8]
@@ -42,7 +42,12 @@ class GridFrame:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """A grid over time: ``first`` its codes, row by row; per step the cells that changed, flat: [cell, code, ...]."""
+    """A grid over time.
+
+    Attributes:
+        first: codes of all cells at the beginning, row by row.
+        steps: for each step, the changed cells and their new codes, as [cell, code, cell, code, ...].
+    """
 
     first: tuple[int, ...]
     steps: tuple[tuple[int, ...], ...]
@@ -50,11 +55,18 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class GridFilm:
-    """An episode for the player. Frame 0 is the state in which it began, frame i that after step i.
+    """An episode for the player, as a sequence of frames.
 
-    Both grids share one frame of ``rows`` x ``columns`` cells whose upper left cell is (``top``, ``left``) of the true
-    grid; cells are numbered row by row. Per frame: ``agent`` is [row, column, direction] in it, ``view`` the cells
-    seen.
+    Frame 0 is the first state of the episode; frame i is the state after step i. Cells are numbered row by row from 0.
+
+    Attributes:
+        rows, columns: size of the section of the grid that the film shows.
+        top, left: row and column of the section's upper left cell in the true grid.
+        truth, known: the section of the true grid, and of the agent's map.
+        agent: for each frame, [row, column, direction] of the agent in the section.
+        view: for each frame, the numbers of the cells in the section that the agent sees.
+        inventory: for each frame, the word for the object that the agent carries.
+        reward: for each frame, the reward.
     """
 
     rows: int
@@ -74,11 +86,15 @@ class Tiles:
     """The tiles of a page's grids.
 
     Attributes:
-        picture: PNG in base64, tiles of ``size`` pixels (width, height), ``columns`` in a row.
-        words: of each code, whose tiles come in this order; ``plain`` are those that a legend leaves out.
+        picture: PNG in base64 with the tiles of all codes, in the order of the codes.
+        size: width and height of a tile in pixels.
+        words: word of each code.
+        plain: words that a legend leaves out.
         directions: names of the directions, clockwise from the right.
-        pitch: distance of rows, in widths of a tile; ``high`` is the height of a tile.
-        shift: of odd rows to the right, in widths of a tile.
+        columns: tiles in a row of ``picture``.
+        pitch: distance of two rows of a grid, in widths of a tile.
+        high: height of a tile in a grid, in widths of a tile.
+        shift: shift of odd rows of a grid to the right, in widths of a tile.
     """
 
     picture: str
@@ -86,18 +102,20 @@ class Tiles:
     words: tuple[str, ...]
     plain: tuple[str, ...]
     directions: tuple[str, ...]
-    columns: int = _IN_A_ROW
+    columns: int = _TILES_PER_ROW
     pitch: float = 1.0
     high: float = 1.0
     shift: float = 0.0
 
 
 def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridFilm:
-    """Return the film of an episode, cut to what is ever seen or there and a cell around it.
+    """Return the film of an episode, cut to the used cells with a margin of one cell.
+
+    A cell is used if any frame has a code or a view of the cell, or has the agent in the cell.
 
     Args:
-        frames: at least one.
-        top, left: of the frames' upper left cell in the true grid.
+        frames: at least one frame.
+        top, left: row and column of the frames' upper left cell in the true grid.
     """
     rows, columns = _find_extent(frames)
     agents = []
@@ -123,6 +141,7 @@ def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridF
 
 
 def _find_extent(frames: Sequence[GridFrame]) -> tuple[slice, slice]:
+    """Return the rows and the columns of all used cells, with a margin of one cell inside of the grid."""
     height, width = frames[0].truth.shape
     used = np.zeros((height, width), dtype=np.bool_)
     for frame in frames:
@@ -130,7 +149,7 @@ def _find_extent(frames: Sequence[GridFrame]) -> tuple[slice, slice]:
         used[frame.agent[:2]] = True
     rows = np.flatnonzero(used.any(axis=1))
     columns = np.flatnonzero(used.any(axis=0))
-    top = max(0, int(rows[0]) - 1) // 2 * 2  # even, so that the odd rows of a hexagonal grid stay odd
+    top = max(0, int(rows[0]) - 1) // 2 * 2  # rounded down to even, so that the odd rows of a hexagonal grid stay odd
     bottom = min(height, int(rows[-1]) + 2)
     left = max(0, int(columns[0]) - 1)
     right = min(width, int(columns[-1]) + 2)
@@ -138,6 +157,7 @@ def _find_extent(frames: Sequence[GridFrame]) -> tuple[slice, slice]:
 
 
 def _list_changes(grids: Iterable[NDArray[np.uint8]]) -> Changes:
+    """Return the first grid, and the changes from each grid to the next."""
     first, *others = (grid.ravel() for grid in grids)
     steps = []
     before = first
@@ -150,11 +170,18 @@ def _list_changes(grids: Iterable[NDArray[np.uint8]]) -> Changes:
 
 
 def draw_sheet(images: Sequence[NDArray[np.uint8]]) -> tuple[str, tuple[int, int]]:
-    """Return the picture of tiles and their size, given the image of each, RGB or RGBA, all of one size."""
+    """Return the picture of all tiles (PNG in base64), and width and height of a tile in pixels.
+
+    Args:
+        images: image of the tile of each code, height x width x channels (RGB or RGBA), all of one shape.
+    """
     height, width, channels = images[0].shape
-    rows = math.ceil(len(images) / _IN_A_ROW)
-    sheet = np.zeros((rows * height, _IN_A_ROW * width, channels), dtype=np.uint8)
+    rows = math.ceil(len(images) / _TILES_PER_ROW)
+    sheet = np.zeros((rows * height, _TILES_PER_ROW * width, channels), dtype=np.uint8)
     for code, image in enumerate(images):
-        row, column = divmod(code, _IN_A_ROW)
-        sheet[row * height : (row + 1) * height, column * width : (column + 1) * width] = image
-    return base64.b64encode(png(sheet, optimize=True, palette=True)).decode("ascii"), (width, height)
+        row, column = divmod(code, _TILES_PER_ROW)
+        top = row * height
+        left = column * width
+        sheet[top : top + height, left : left + width] = image
+    picture = png(sheet, optimize=True, palette=True)
+    return base64.b64encode(picture).decode("ascii"), (width, height)

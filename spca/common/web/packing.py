@@ -1,6 +1,6 @@
-"""Values as JSON, compressed: pieces of a page, none of whose characters can be markup.
+"""Pack values as compressed JSON in base64: the pieces of a page, which cannot contain markup.
 
-Hidden characters are spelled out where a page unpacks its pieces (``unpack`` in ``kit/pieces.js``).
+When a page unpacks its pieces, invisible characters are made visible (``unpack`` in ``kit/pieces.js``).
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import pydantic_core
 from spca.common.text import strip_folders
 
 _LEVEL: Final = 6
-"""Of nine: more takes longer and saves a few percent."""
+"""Compression level of gzip, from 1 to 9; a higher level takes longer and saves a few percent."""
 _MAX_DIGITS: Final = 300
+"""Decimal digits, about, of the largest integer that is packed; a larger integer becomes null."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text to be shown, line by line. ``language``: ``python``, ``pddl``, ``json`` or ``text``."""
+    """A text that a page shows line by line; ``language`` is ``python``, ``pddl``, ``json`` or ``text``."""
 
     language: str
     lines: tuple[str, ...]
@@ -31,15 +32,16 @@ class Text:
 def to_json(value: Any) -> bytes:
     """Return a piece as JSON: ``{"value": ..., "lines": [...]}``.
 
-    Dataclasses become objects, tuples arrays, NaN and infinity null. The lines of each :class:`Text` become numbers of
-    ``lines``, for versions of an agent share nearly all of them. Texts stand in a mapping, or in a field ``texts``.
+    Dataclasses become objects, tuples become arrays, NaN and infinity become null. The lines of each :class:`Text` are
+    replaced by indices into ``lines``, because versions of an agent share nearly all lines. Only texts in a mapping, or
+    in a field ``texts`` of a dataclass, are found.
     """
     lines: dict[str, int] = {}
     folded = _fold_texts(value, lines)
     try:
         return _encode(folded, lines)
     except ValueError:  # half of a surrogate pair, or a number with too many digits
-        return _encode(_replace_odd(folded), _replace_odd(list(lines)))
+        return _encode(_replace_invalid(folded), _replace_invalid(list(lines)))
 
 
 def compress(value: Any) -> bytes:
@@ -48,31 +50,41 @@ def compress(value: Any) -> bytes:
 
 
 def pack(value: Any) -> str:
-    """Return a piece as base64 of gzip of its JSON, as a page carries it."""
+    """Return a piece as a page contains it: base64 of the gzip of its JSON."""
     return base64.b64encode(compress(value)).decode("ascii")
 
 
 def strip_paths(value: Any) -> Any:
-    """Return a value whose texts name no folder of this machine."""
+    """Return a copy of a value whose texts contain no folder of this machine."""
     if isinstance(value, str):
         return strip_folders(value)
     if isinstance(value, Mapping):
         return {strip_folders(name): strip_paths(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(map(strip_paths, value))
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{each.name: strip_paths(getattr(value, each.name)) for each in fields(value)})
+    if _is_dataclass_instance(value):
+        stripped = {field.name: strip_paths(getattr(value, field.name)) for field in fields(value)}
+        return replace(value, **stripped)
     return value
 
 
+def _is_dataclass_instance(value: Any) -> bool:
+    return is_dataclass(value) and not isinstance(value, type)
+
+
 def _fold_texts(value: Any, lines: dict[str, int]) -> Any:
-    """Replace lines of texts by their numbers."""
+    """Return ``value`` with line indices in place of the lines of texts; add new lines to ``lines``.
+
+    Args:
+        lines: line -> index.
+    """
     if isinstance(value, Text):
-        return replace(value, lines=tuple(lines.setdefault(line, len(lines)) for line in value.lines))  # type: ignore[misc]
+        indices = tuple(lines.setdefault(line, len(lines)) for line in value.lines)
+        return replace(value, lines=indices)  # type: ignore[arg-type]
     if isinstance(value, Mapping):
-        return {name: _fold_texts(each, lines) for name, each in value.items()}
-    if is_dataclass(value) and not isinstance(value, type) and getattr(value, "texts", None):
-        return replace(value, texts=_fold_texts(value.texts, lines))  # type: ignore[attr-defined]
+        return {name: _fold_texts(item, lines) for name, item in value.items()}
+    if _is_dataclass_instance(value) and getattr(value, "texts", None):
+        return replace(value, texts=_fold_texts(value.texts, lines))
     return value
 
 
@@ -80,16 +92,16 @@ def _encode(value: Any, lines: Iterable[str]) -> bytes:
     return pydantic_core.to_json({"value": value, "lines": list(lines)}, inf_nan_mode="null")
 
 
-def _replace_odd(value: Any) -> Any:
-    """Replace what JSON has not; this takes long."""
+def _replace_invalid(value: Any) -> Any:
+    """Return a copy of ``value`` with "?" for half surrogate pairs and None for huge integers; this is slow."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
-    if isinstance(value, int) and value.bit_length() > 3 * _MAX_DIGITS:
+    if isinstance(value, int) and value.bit_length() > 3 * _MAX_DIGITS:  # a digit has about 3.3 bits
         return None
     if isinstance(value, list | tuple):
-        return [_replace_odd(item) for item in value]
+        return [_replace_invalid(item) for item in value]
     if isinstance(value, Mapping):
-        return {_replace_odd(key): _replace_odd(item) for key, item in value.items()}
+        return {_replace_invalid(key): _replace_invalid(item) for key, item in value.items()}
     if is_dataclass(value):
-        return {field.name: _replace_odd(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: _replace_invalid(getattr(value, field.name)) for field in fields(value)}
     return value

@@ -1,7 +1,7 @@
-"""A small HTTP server whose addresses all begin with a token.
+"""A small HTTP server that answers only requests whose path begins with a secret token.
 
-What a route does not answer gets an empty 404, an unknown method 405. No file is ever looked up by a name that came in
-a request.
+An unknown path is answered with an empty 404, and an unknown method with 405. The server never opens a file whose name
+comes from a request.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HEADERS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: HTML, compressed with gzip, and its Content-Security-Policy."""
+    """An HTML page, compressed with gzip, and its Content-Security-Policy."""
 
     packed: bytes
     policy: str
@@ -48,13 +48,13 @@ class Page:
 
 
 class TokenHandler(BaseHTTPRequestHandler):
-    """One request per connection: there are few, and none that waits for another one's answer.
+    """Handles one request per connection, because requests are few and independent of each other.
 
-    A subclass defines ``do_GET`` and the like, and names them in ``allowed``.
+    A subclass defines methods such as ``do_GET``, and lists the HTTP methods in ``allowed``.
     """
 
     protocol_version = "HTTP/1.1"
-    default_request_version = "HTTP/1.0"  # what cannot be read is answered with headers
+    default_request_version = "HTTP/1.0"  # not 0.9, so that also malformed requests are answered with headers
     disable_nagle_algorithm = True
     server: TokenServer
     allowed: ClassVar[str] = "GET, HEAD"
@@ -64,9 +64,9 @@ class TokenHandler(BaseHTTPRequestHandler):
         self.connection.settimeout(self.server.timeout_s)
 
     def requested_path(self) -> str | None:
-        """What is asked for below the token; None where nothing may be said."""
-        target = self.requestline.split()[1]  # self.path is already a mended form of it
-        path = self.server.access.path(target, self._fields())
+        """Return the requested path after the token; None if the request is refused (see :class:`Access`)."""
+        target = self.requestline.split()[1]  # not self.path, which the base class has changed
+        path = self.server.access.path(target, self._join_headers())
         if path is None:
             _LOG.info("a request of %s is refused: no token, or another host", self.client_address[0])
         return path
@@ -77,7 +77,13 @@ class TokenHandler(BaseHTTPRequestHandler):
     def send(
         self, status: int, body: bytes = b"", kind: str = "application/json", policy: str = _SILENT_POLICY
     ) -> None:
-        """Answer, and close the connection; ``body`` is compressed with gzip, or empty."""
+        """Send a response and close the connection.
+
+        Args:
+            body: compressed with gzip, or empty. It is decompressed if the client does not accept gzip.
+            kind: media type of the body, without the charset, which is UTF-8.
+            policy: Content-Security-Policy.
+        """
         headers = {**_HEADERS, "Content-Security-Policy": policy}
         if status == HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = self.allowed
@@ -98,26 +104,27 @@ class TokenHandler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def _fields(self) -> dict[str, str]:
-        """By name in small letters; the values of one that came more than once are joined."""
+    def _join_headers(self) -> dict[str, str]:
+        """Return the headers: name in lower case -> value. The values of a repeated header are joined."""
         return {name.lower(): ", ".join(self.headers.get_all(name, [])) for name in self.headers}
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """Answer what the base class refuses, without its page that repeats the request."""
-        self.send(HTTPStatus.METHOD_NOT_ALLOWED if code == HTTPStatus.NOT_IMPLEMENTED else code)
+        """Answer a request that the base class refuses, without the base class's page, which quotes the request."""
+        is_unknown_method = code == HTTPStatus.NOT_IMPLEMENTED
+        self.send(HTTPStatus.METHOD_NOT_ALLOWED if is_unknown_method else code)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: the address of each request holds the token."""
+        """Log nothing, because the address of each request contains the token."""
 
 
 class TokenServer(ThreadingHTTPServer):
-    """Answers each connection from a thread of its own.
+    """Answers each connection in a thread of its own.
 
     Attributes:
-        timeout_s: seconds for which a client may neither send nor take anything before its connection is closed.
+        timeout_s: a connection is closed if the client neither sends nor receives anything for so many seconds.
 
     Raises:
-        OSError: the address cannot be had.
+        OSError: the server cannot listen on the address.
     """
 
     daemon_threads = True
@@ -136,18 +143,18 @@ class TokenServer(ThreadingHTTPServer):
         return int(self.server_address[1])
 
     def server_bind(self) -> None:
-        """Bind, without asking DNS for a name as the base class does."""
+        """Bind the socket, without the DNS request of :class:`http.server.HTTPServer`."""
         socketserver.TCPServer.server_bind(self)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that went away."""
+        """Report an error, unless the connection broke because the client went away."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
 
 @contextmanager
 def answering(server: TokenServer) -> Iterator[None]:
-    """Let the server answer meanwhile; closes it."""
+    """Let the server answer requests in a thread until the block ends; then close the server."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()
     try:

@@ -137,6 +137,7 @@ def parse_answer(text: str, schema: type[Schema]) -> Schema:
 
 
 def _validate(fields: dict[str, Any], schema: type[Schema]) -> Schema:
+    """Return the fields as an instance of ``schema``; raise BadAnswerError if they do not fit."""
     try:
         # Pydantic refuses lone surrogates, which no file can hold, only in JSON text: hence the way back to JSON.
         return schema.model_validate_json(json.dumps(fields))

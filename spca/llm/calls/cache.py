@@ -42,7 +42,7 @@ class Cache:
         self._bypassed: set[str] = set()
 
     def get(self, call: Call) -> Answer | None:
-        """Return the cached answer to the call; None if the cache has no answer, or :meth:`bypass` was called for it.
+        """Return the cached answer to a call; None without a cached answer, or if the call is bypassed.
 
         Raises:
             SettingsError: the file of the answer cannot be read.
@@ -70,6 +70,7 @@ class Cache:
         self._bypassed.add(call.key)
 
     def _path(self, call: Call) -> Path:
+        """Return the file of an answer, named by the call key and a digest of the place of the model."""
         suffix = ""
         if place := find_place(call.model, self._servers):
             digest = hashlib.sha256(place.encode()).hexdigest()

@@ -116,7 +116,7 @@ class CallDesk:
         return self._transcripts.count
 
     def noting_rounds(self, progress: Callable[[int, str], None]) -> Callable[[int, str], None]:
-        """Return a function that notes the round for the following calls, then passes its arguments to ``progress``."""
+        """Return a function of (round, phase) that notes the round for the following calls, then calls ``progress``."""
 
         def note_round(number: int, phase: str) -> None:
             self._place = replace(self._place, round=number)
@@ -217,7 +217,7 @@ class CallDesk:
                 self._sleep(wait)
 
     def _check_before_waiting(self, error: TransientError) -> None:
-        """Raise BudgetReached before the wait, not after it, if a cap forbids the next request."""
+        """Raise BudgetReached if a cap forbids the next request, so that the run does not wait in vain."""
         try:
             self._caps.check(self.ledger.records, self.catalogue)
         except BudgetReached as reached:
@@ -288,8 +288,9 @@ class CallDesk:
 
 
 def _record_failure(record: Record, seconds: float, error: BaseException) -> Record:
+    """Return the record of a request that ended by ``error`` after ``seconds`` seconds."""
     if not isinstance(error, ProviderError):
-        # After an interrupt or a defect of this program, nobody knows whether the server has worked on the request.
+        # After an interrupt or a defect of this program, the server may have worked on the request or not.
         return replace(record, latency_s=seconds, outcome=Outcome.UNKNOWN, error=type(error).__name__)
     status = error.status if isinstance(error, TransientError) else None
     failed = replace(record, latency_s=seconds, status=status, error=str(error))

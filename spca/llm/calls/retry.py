@@ -1,4 +1,4 @@
-"""Waits before a failed request is sent again: exponential back-off with jitter, or what the server asks for."""
+"""Waits before a failed request is sent again: exponential back-off with jitter, or the time the server asks for."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ class Transcript:
         request_number: number of the call's last record in the ledger; 0 if no request was sent.
         estimated: whether the token counts are estimated.
         latency_s: seconds that the answer took.
-        turn: where in the run the call was made; its number is always 0, since the file does not hold it. The number
-            follows from the order of the calls.
+        turn: where in the run the call was made. The number of the turn is always 0, since the file lacks the number;
+            the right number follows from the order of the calls.
     """
 
     name: str
@@ -230,7 +230,7 @@ def read_answer(content: Mapping[str, Any]) -> Answer:
     """Return the answer in a transcript file's JSON.
 
     Raises:
-        KeyError, TypeError, ValueError: the JSON is not that of a transcript.
+        KeyError, TypeError, ValueError: the JSON is no transcript.
     """
     fields = content["answer"]
     if fields is None:
@@ -244,6 +244,7 @@ def read_answer(content: Mapping[str, Any]) -> Answer:
 
 
 def _read(path: Path) -> Transcript:
+    """Return the transcript in a file; raise ResumeError if the file cannot be read."""
     try:
         return read_transcript(f"{FOLDER}/{path.name}", read_text(path, MAX_RUN_FILE_BYTES))
     except FileError as error:
@@ -256,7 +257,7 @@ def read_transcript(name: str, text: str) -> Transcript:
     """Return the call in the text of a transcript file.
 
     Raises:
-        KeyError, TypeError, ValueError, RecursionError: the text is not that of a transcript.
+        KeyError, TypeError, ValueError, RecursionError: the text is no transcript.
     """
     content = json.loads(text)
     turn = Turn(str(content["category"]), str(content["level"]), content["seed"], str(content["phase"]))
@@ -275,6 +276,7 @@ def read_transcript(name: str, text: str) -> Transcript:
 
 
 def _answer_json(answer: Answer) -> dict[str, Any] | None:
+    """Return the fields of a response for a transcript file, None without a response."""
     response = answer.response
     if response is None:
         return None

@@ -1,7 +1,7 @@
 """Look up the models of a run in the lists of their providers, before any request costs money.
 
 The state of a model (:class:`State`) follows from the list of its server and from the model table. Below, "own address"
-means that the server is the provider's own one.
+means that the server is operated by the provider.
 
 =============================  =====================================================================================
 the list contains the model    AVAILABLE; ENDING if the list names a day of shutdown within 60 days, or, at the own
@@ -200,12 +200,13 @@ def ask_lists(servers: Mapping[str, Listing]) -> dict[str, KnownList]:
 
 
 def _ask_list(server: Listing) -> KnownList:
+    """Return the list of a server, or the reason why the list is unavailable."""
     try:
         return KnownList(server.address, server.list_models())
     except ProviderError as error:
         _LOG.info("a list of models is missing: %s", error, exc_info=error)
         reason = str(error).partition(": ")[2] or str(error)  # provider errors begin with the name of the model
-        lost = f"the list of models at {server.address} cannot be had ({reason})"
+        lost = f"the list of models at {server.address} is not available ({reason})"
         never_connected = isinstance(error, TransientError) and error.status is None and not error.lost
         return KnownList(server.address, lost=lost, unreachable=str(error) if never_connected else "")
 

@@ -88,7 +88,7 @@ class ModelTable:
     def price(self, ref: ModelRef, when: float | None = None) -> Price | None:
         """Return the price of a model at a time, None if the price is unknown.
 
-        If a model without an own price was shut down, the price of its successor holds, because a provider that still
+        If a model was shut down and no table names its price, the price of its successor holds. A provider that still
         accepts the old name answers with the successor.
 
         Args:
@@ -141,16 +141,16 @@ def _has_wildcard(name: str) -> bool:
 
 
 def _precision(pattern: str) -> tuple[bool, int]:
-    """Return a sort key by which more precise patterns come later: exact names last, longer ones later.
+    """Return a sort key by which precise patterns come later: exact names after patterns, longer texts after shorter.
 
-    A dated name is longer than the undated name, so that the dated entry has the last word.
+    A dated name is longer than the undated name, so the fields of the dated entry replace those of the undated entry.
     """
     is_exact = not _has_wildcard(pattern)
     return is_exact, len(pattern)
 
 
 def _merge_entry(values: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``values`` with the fields of a more important entry in place of the old ones.
+    """Return ``values`` with the fields of a more important entry in place of older fields of the same names.
 
     A rate of the entry replaces the rate in every older tier, unless the entry has its own tiers.
     """
@@ -162,7 +162,7 @@ def _merge_entry(values: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, 
 
 
 def _join_rates(entry: Mapping[str, Any], published: Mapping[int, Mapping[str, Decimal]]) -> dict[int, dict[str, Any]]:
-    """Return the rates of a model by size: rates of its entry, and published rates where the entry has none.
+    """Return the rates of a model by size; a rate in the model's entry replaces the published rate.
 
     The size is the number of prompt tokens that a prompt has to exceed for these rates; the smallest size is 0.
     """

@@ -117,6 +117,7 @@ def format_servers(servers: Servers) -> str | None:
 
 
 def _parse_all(given_by: str, separator: str, texts: Sequence[str]) -> dict[str, Server]:
+    """Return the servers of all texts by name; raise SettingsError if two servers have the same name."""
     servers: dict[str, Server] = {}
     for text in texts:
         name, server = _parse_server(given_by, separator, text.strip())

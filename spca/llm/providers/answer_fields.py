@@ -15,8 +15,7 @@ _TEXT_TYPES: Final = frozenset(("", "text", "output_text"))
 class Fields:
     """A JSON object of an answer.
 
-    A field of another type than the one asked for counts as missing, so that a paid answer is used even if some of its
-    fields are odd.
+    A field of an unexpected type counts as missing, so that an odd field does not spoil an answer that was paid for.
     """
 
     def __init__(self, value: object = None) -> None:

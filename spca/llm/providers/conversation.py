@@ -27,7 +27,7 @@ def _is_empty_system_message(message: Message) -> bool:
 
 
 def add_system_line(messages: list[Message], line: str) -> list[Message]:
-    """Return ``messages`` with ``line`` added to the first system message, or in a new first message without any."""
+    """Return ``messages`` with ``line`` added to the first system message; without any, add a system message."""
     for position, message in enumerate(messages):
         if message.role == "system":
             text = f"{message.text}\n\n{line}" if message.text else line

@@ -44,13 +44,13 @@ CONNECT_S: Final = 15.0
 """Seconds for making a connection; short, because a server accepts connections at once, however long models think."""
 
 NO_KEY: Final = "none"
-"""Key for servers without a key; the SDKs require a key, and without this one they would send a key of a provider."""
+"""Key for servers that need no key; the SDKs require a key, and would otherwise search the environment for a key."""
 
 _NO_REQUEST: Final = Request("", ())
 _OFFLINE: Final = "is this machine online? (a proxy is named in HTTPS_PROXY)"
 _MAX_NAMES: Final = 5
 _CONTENT_FIELDS: Final = ("choices", "output", "candidates", "message", "content", "data", "models")
-"""Fields of which every successful answer has at least one, over all protocols."""
+"""Every successful answer has at least one of these fields, in all protocols."""
 
 _HTTP_LIBRARIES: Final[tuple[Any, ...]] = (httpx, httpx2)
 """The HTTP clients of the SDKs; httpx2 is a fork of httpx."""
@@ -308,8 +308,9 @@ def _parse_json(content: bytes) -> Any:
 def _status_within(error: object) -> int:
     """Return the HTTP status in the error object of a body, 500 if there is no such status."""
     code = error.get("code") if isinstance(error, dict) else None
-    is_error_status = isinstance(code, int) and 400 <= code <= 599
-    return code if is_error_status else 500
+    if isinstance(code, int) and 400 <= code <= 599:
+        return code
+    return 500
 
 
 def _redact_json(value: Any) -> Any:

@@ -28,7 +28,7 @@ _WITH_BUDGET: Final = ("gemini-1", "gemini-2")
 """Beginnings of the names of models whose reasoning is limited by tokens; later models take a level."""
 _LEVELS: Final = ("minimal", "low", "medium", "high", "xhigh")
 _BUDGETS: Final[Mapping[str, int]] = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
-"""Effort -> tokens of reasoning; the numbers are those of Google's own layer for OpenAI's protocol."""
+"""Effort -> tokens of reasoning; the numbers come from Google's own layer for OpenAI's protocol."""
 _ROLES: Final[Mapping[str, str]] = {"user": "user", "assistant": "model"}
 _CUT: Final = frozenset(("MAX_TOKENS", "CONTINUATION"))
 _DECLINED: Final = frozenset(("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"))

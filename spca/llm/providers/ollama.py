@@ -51,7 +51,7 @@ class OllamaProvider(ModelServer):
         )
 
     def abilities(self, model: str, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[str]:
-        """Return the abilities of a model as the server lists them, such as "vision"; empty if it lists none.
+        """Return the abilities of a model that the server lists, such as "vision".
 
         Raises:
             ProviderError: the server does not answer, or does not have the model.
@@ -109,6 +109,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
+    """Return the declaration of a tool, with the schema keywords that the SDK sends."""
     schema = json_schema(tool.parameters)
     children = schema.get("properties", {})
     properties = {name: _join_types(child) for name, child in children.items()}

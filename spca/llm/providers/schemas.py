@@ -80,7 +80,7 @@ class _Tightening:
         self.recursive: set[str] = set()
 
     def expand(self, name: str, extra_keywords: Schema) -> Schema:
-        """Return the schema of a class; ``extra_keywords`` are those beside the reference to the class."""
+        """Return the schema of a class; ``extra_keywords`` are the keywords beside the reference to the class."""
         self._expanding.append(name)
         schema = self.tighten({**self._definitions[name], **extra_keywords})
         self._expanding.pop()

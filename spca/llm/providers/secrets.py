@@ -19,7 +19,7 @@ def quote_line(words: object, environment: Mapping[str, str] | None = None) -> s
 
     Args:
         words: the text, or any value, which is converted to a text.
-        environment: environment variables whose keys are removed; None for those of the process.
+        environment: environment variables whose keys are removed; None for the environment of the process.
     """
     printable = "".join(" " if _is_control(char) else char for char in str(words))
     one_line = " ".join(printable.split())

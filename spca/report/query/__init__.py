@@ -1,1 +1,1 @@
-"""SQL over the tables of run folders."""
+"""SQL queries over run folders as tables."""

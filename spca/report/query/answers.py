@@ -1,4 +1,4 @@
-"""``query``: SQL over the tables of any number of runs, answered as a table, CSV or JSON."""
+"""The command ``query``: SQL over the tables of runs, with the answer as a table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -23,21 +23,28 @@ from spca.report.query.database import Result, Row
 from spca.report.read.run_files import RunFiles
 
 MAX_ROWS: Final = 10_000
-"""Rows of a table; the other formats have no limit."""
-_NARROW: Final = 8
-"""Columns that would be narrower than this on a terminal are shown one below the other."""
-_MAX_BYTES: Final = 50_000_000
-"""Characters of a table outside of a terminal; of a larger one, where one long value makes all rows long, the columns
-are shown one below the other as well."""
-_NAME: Final = 24
-"""Characters of a name that are shown there in any case."""
+"""Largest number of rows that a table shows; the other formats have no limit."""
+_MIN_COLUMN_WIDTH: Final = 8
+"""Width of a column in characters. If columns on a terminal would be narrower, each row is shown as a record instead.
+
+A record has one line for each column.
+"""
+_MAX_CHARS: Final = 50_000_000
+"""Characters of a table that is not on a terminal. A larger table is shown as records, because one long value makes
+all rows of a table long."""
+_MIN_NAME_WIDTH: Final = 24
+"""Characters of a column name that a record always shows."""
 _EXPLAINED: Final = ("explain_key", "explain_value")
-"""Columns of a plan, which is a drawing of many lines."""
+"""Columns of the answer to EXPLAIN, whose values are drawings of several lines."""
 _NUMERIC: Final = re.compile("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
 
 
 def write_csv(result: Result, out: TextIO) -> None:
-    """Write RFC 4180 with a header; NULL is an empty field, lists and structures are JSON. Exact but on a terminal."""
+    """Write CSV (RFC 4180) with a header line.
+
+    NULL becomes an empty field, lists and structures become JSON. On a terminal, control characters are made visible;
+    everywhere else values are written unchanged.
+    """
     show = visible if out.isatty() else str
     lines = csv.writer(out, lineterminator="\r\n")
     lines.writerow(map(show, result.names))
@@ -46,24 +53,31 @@ def write_csv(result: Result, out: TextIO) -> None:
 
 
 def write_json(result: Result, out: TextIO) -> None:
-    """Write a list of objects, one a line; a name that comes again gets a number. Exact, unless on a terminal."""
+    """Write a JSON list of objects, one object a line; duplicate column names get numbers.
+
+    On a terminal, control characters are made visible; everywhere else values are written unchanged.
+    """
     show = visible if out.isatty() else str
     names = distinct(result.names)
-    before = "["
+    is_empty = True
     for row in result.rows:
         entry = {name: plain(value) for name, value in zip(names, row, strict=True)}
-        out.write(f"{before}\n{show(json.dumps(entry, ensure_ascii=False))}")
-        before = ","
-    out.write("[]\n" if before == "[" else "\n]\n")
+        separator = "[" if is_empty else ","
+        out.write(f"{separator}\n{show(json.dumps(entry, ensure_ascii=False))}")
+        is_empty = False
+    out.write("[]\n" if is_empty else "\n]\n")
 
 
 def write_table(result: Result, out: TextIO) -> None:
-    """Write a table for people: on a terminal in colour and as wide as that, elsewhere as wide as it needs."""
+    """Write a table for people: on a terminal in colour and in the terminal's width, elsewhere as wide as necessary."""
     rows = list(islice(result.rows, MAX_ROWS))
     count = len(rows) + sum(1 for _ in result.rows)
     console = open_console(out)
-    is_narrow = len(result.names) * _NARROW > console.width if console.is_terminal else _measure(rows) > _MAX_BYTES
-    if is_narrow and rows:
+    if console.is_terminal:
+        is_too_wide = len(result.names) * _MIN_COLUMN_WIDTH > console.width
+    else:
+        is_too_wide = _measure(rows) > _MAX_CHARS
+    if is_too_wide and rows:
         for row in rows:
             console.print(_make_record(result.names, row))
             console.print()
@@ -75,29 +89,32 @@ def write_table(result: Result, out: TextIO) -> None:
 
 
 def _measure(rows: Sequence[Row]) -> int:
-    """Return the characters of a table, in which the longest value of each column makes all rows long."""
+    """Return the number of characters of a table, whose columns are as wide as their longest values."""
     columns = zip(*rows, strict=True)
     widths = [max(len(cell(value)) for value in column) for column in columns]
     return len(rows) * sum(widths)
 
 
 def _make_table(result: Result, rows: Sequence[Row]) -> Table:
-    table = make_table(*map(_line, result.names), left=len(result.names))
-    for column, type_ in zip(table.columns, result.types, strict=True):
-        column.justify = "right" if _NUMERIC.fullmatch(type_.partition("(")[0]) else "left"
+    table = make_table(*map(_join_to_line, result.names), left=len(result.names))
+    for column, sql_type in zip(table.columns, result.types, strict=True):
+        type_name, _, _ = sql_type.partition("(")  # without parameters, as of DECIMAL(18,3)
+        column.justify = "right" if _NUMERIC.fullmatch(type_name) else "left"
         column.no_wrap = True
+    is_explanation = result.names == _EXPLAINED
     for row in rows:
-        table.add_row(*(_text_of(value, lines=result.names == _EXPLAINED) for value in row))
+        table.add_row(*(_text_of(value, lines=is_explanation) for value in row))
     return table
 
 
 def _make_record(names: Sequence[str], row: Row) -> Table:
-    """Return a row as a table of names and values."""
+    """Return a row as a table with a line for each column: name and value."""
+    longest_name = max(map(len, names))
     table = Table.grid(padding=(0, 1))
-    table.add_column(style="bold", no_wrap=True, min_width=min(_NAME, max(map(len, names))))
+    table.add_column(style="bold", no_wrap=True, min_width=min(_MIN_NAME_WIDTH, longest_name))
     table.add_column(no_wrap=True)
     for name, value in zip(names, row, strict=True):
-        table.add_row(_line(name), _text_of(value))
+        table.add_row(_join_to_line(name), _text_of(value))
     return table
 
 
@@ -112,13 +129,18 @@ def query(
     timeout_s: float = database.TIMEOUT_S,
     out: TextIO | None = None,
 ) -> int:
-    """Answer ``sql`` on ``out`` (standard output); what could not be read of the runs is told on standard error.
+    """Execute SQL over the tables of runs, write the answer to ``out``, and warnings to standard error.
+
+    Args:
+        format: ``table``, ``csv`` or ``json``.
+        timeout_s: largest time of DuckDB, in seconds.
+        out: None for standard output.
 
     Returns:
         The exit code, 0.
 
     Raises:
-        QueryError: SQL that is wrong, takes too long, or wants more than to read the tables.
+        QueryError: the SQL is wrong, takes too long, or does more than read the tables.
         ReportError: DuckDB is missing.
     """
     out = out or sys.stdout
@@ -132,32 +154,33 @@ def query(
 
 
 def plain(value: object) -> Any:
-    """Convert a value of an answer to JSON: times as ISO 8601 text, durations in seconds, bytes in hexadecimal.
+    """Convert a value of an answer to a JSON-compatible value.
 
-    Decimals become floats; what JSON has no number for (NaN, infinities) becomes None.
+    Times become ISO 8601 text, durations become seconds, bytes become hexadecimal text, and decimals become floats.
+    NaN and infinities, for which JSON has no number, become None.
     """
     match value:
         case None | bool() | int() | str():
-            found: Any = value
+            converted: Any = value
         case float() | Decimal():
-            found = float(value) if math.isfinite(value) else None
+            converted = float(value) if math.isfinite(value) else None
         case date() | time():
-            found = value.isoformat()
+            converted = value.isoformat()
         case timedelta():
-            found = value.total_seconds()
+            converted = value.total_seconds()
         case bytes():
-            found = value.hex()
+            converted = value.hex()
         case Mapping():
-            found = {cell(name): plain(item) for name, item in value.items()}
+            converted = {cell(name): plain(item) for name, item in value.items()}
         case list() | tuple():
-            found = [plain(item) for item in value]
+            converted = [plain(item) for item in value]
         case _:
-            found = str(value)
-    return found
+            converted = str(value)
+    return converted
 
 
 def cell(value: object) -> str:
-    """Return a value of an answer as the text of a field; NULL is empty."""
+    """Return a value of an answer as the text of a field; "" for NULL."""
     match value:
         case None:
             return ""
@@ -170,26 +193,27 @@ def cell(value: object) -> str:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Return the names made unique: later duplicates get the first free number."""
-    found: list[str] = []
-    taken = set(names)
+    """Return the names, made unique: each later duplicate gets a suffix with the first free number from 2."""
+    unique: list[str] = []
+    originals = set(names)
     for name in names:
-        other = name
+        candidate = name
         number = 2
-        while other in found or (other != name and other in taken):
-            other = f"{name}_{number}"
-            number = number + 1
-        found.append(other)
-    return found
+        while candidate in unique or (candidate != name and candidate in originals):
+            candidate = f"{name}_{number}"
+            number += 1
+        unique.append(candidate)
+    return unique
 
 
-def _line(text: str) -> str:
+def _join_to_line(text: str) -> str:
+    """Return a text on one line, with symbols for line breaks and tabs."""
     return visible(text).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
 def _text_of(value: object, *, lines: bool = False) -> Text:
-    """Return a value as a cell of a table, on one line unless ``lines``."""
+    """Return a value as a cell of a table; ``lines`` keeps line breaks."""
     if value is None:
         return Text("NULL", "dim")
     text = cell(value)
-    return Text(visible(text) if lines else _line(text), overflow="ellipsis")
+    return Text(visible(text) if lines else _join_to_line(text), overflow="ellipsis")

@@ -1,4 +1,4 @@
-"""Runs in DuckDB, as tables in memory: SQL reads them and computes, and reaches no file (``docs/queries.md``)."""
+"""Runs as tables in an in-memory DuckDB database; SQL can read the tables, but no file (``docs/queries.md``)."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ Row: TypeAlias = Sequence[object]
 _CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "memory_limit": "2GB",  # tables and intermediate results together
     "temp_directory": "",
-    "python_enable_replacements": "false",  # a table is never a variable of ours
+    "python_enable_replacements": "false",  # SQL must not read Python variables as tables
 }
 _TABLES: Final = Path(__file__).with_name("tables.sql")
-# External access ends with a statement: set from the beginning, files named ":memory:" would stay open to SQL.
+# A statement disables external access. As an option of the connection, it would leave files named ":memory:" readable.
 _LOCKS: Final = (
     "SET TimeZone='UTC'; SET enable_external_access=false; SET lock_configuration=true; BEGIN TRANSACTION READ ONLY"
 )
 _BATCH: Final = 10_000
-"""Rows that are loaded, or fetched, in one go."""
+"""Rows that are loaded or fetched at once."""
 TIMEOUT_S: Final = 60.0
-"""Seconds that DuckDB may work on an answer where nobody gave another limit."""
+"""Default of the largest time that DuckDB may work on an answer, in seconds."""
 _INTERRUPT_S: Final = 0.2
 _INTERRUPTS: Final = 10
 _ZONED: Final = "WITH TIME ZONE"
-_SAID: Final = 3
-"""Lines of an error that are told."""
+_MAX_ERROR_LINES: Final = 3
+"""Lines of DuckDB's error message that are shown."""
 _INDIRECT: Final = ("query", "serialized")
-"""Parts of the names of functions that read tables named in strings."""
-_HALVES: Final = re.compile("[\ud800-\udfff]")
+"""Parts of the names of SQL functions that read tables whose names are in strings."""
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Rows as they come; ``names`` and SQL ``types`` of the columns."""
+    """An answer: names and SQL types of the columns, and the rows, which are fetched lazily."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
@@ -57,45 +57,45 @@ class Result:
 
 
 class SlowError(QueryError):
-    """The statement takes too long; where it works on a single value, only the end of the process stops it."""
+    """The statement takes too long. If DuckDB works on a single value, only the end of the process stops the work."""
 
 
 def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Result:
-    """Answer a statement over the tables of runs.
+    """Execute a statement over the tables of runs.
 
     Args:
-        timeout_s: seconds that DuckDB may work on it; reading the runs and using the answer do not count.
+        timeout_s: seconds that DuckDB may work on the statement; reading the runs and using the answer do not count.
 
     Raises:
-        QueryError: it is wrong, wants more than to read the tables, or (SlowError) takes longer.
-        KeyboardInterrupt: Ctrl-C.
+        QueryError: the statement is wrong, does more than read the tables, or (SlowError) takes too long.
+        KeyboardInterrupt: the user pressed Ctrl-C.
     """
     import duckdb
 
     connection = duckdb.connect(":memory:", config=_CONFIG)
     try:
         sql.encode()
-    except UnicodeEncodeError as error:  # bytes of a command line that are no text
+    except UnicodeEncodeError as error:  # the command line had bytes that are not UTF-8
         raise QueryError("the SQL is not UTF-8") from error
     try:
         connection.execute(_TABLES.read_text(encoding="utf-8"))
         for run in files:
-            for name, found in records(run, find_mentioned(sql)).items():
-                _fill(connection, name, run.id, found)
+            for name, rows in records(run, find_mentioned(sql)).items():
+                _fill(connection, name, run.id, rows)
         connection.execute(_LOCKS)
     except duckdb.Error as error:
-        raise QueryError(_words(error)) from error
-    except RuntimeError as error:  # what DuckDB makes of Ctrl-C
+        raise QueryError(_describe_error(error)) from error
+    except RuntimeError as error:  # DuckDB turns Ctrl-C into this error
         if "interrupted" in str(error):
             raise KeyboardInterrupt(str(error)) from error
         raise
     worker = _Worker(connection, timeout_s)
-    columns = worker.do(lambda: _execute(connection, sql))
-    return Result(*columns, _fetch_rows(connection, worker))
+    names, types = worker.do(lambda: _execute(connection, sql))
+    return Result(names, types, _fetch_rows(connection, worker))
 
 
 def find_mentioned(sql: str) -> list[str]:
-    """Return the tables that a statement may read; the others need not be filled."""
+    """Return the tables that a statement may read, so that the other tables need not be filled."""
     text = sql.lower()
     if any(word in text for word in _INDIRECT):
         return list(TABLES)
@@ -103,7 +103,7 @@ def find_mentioned(sql: str) -> list[str]:
 
 
 def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterable[Record]) -> None:
-    """Load the records of a run into the table ``name``."""
+    """Load the records ``found`` of a run into the table ``name``, numbered from 1."""
     import numpy as np
 
     number = 1
@@ -118,33 +118,42 @@ def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterabl
 
 
 def _json(record: Record) -> str:
+    """Return a record as JSON text; if the record is nested too deeply, leave out its objects and lists."""
     try:
         text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
         return _spell_surrogates(text, "\\\\u")
-    except RecursionError:  # writing takes more stack than reading took
+    except RecursionError:  # writing JSON needs more stack than reading the same JSON
         simple_values = {key: value for key, value in record.items() if not isinstance(value, dict | list)}
         return _json(simple_values)
 
 
 def _spell_surrogates(text: str, escape: str = "\\u") -> str:
-    """Spell halves of surrogate pairs out: UTF-8 has no place for them, and DuckDB refuses their escapes in JSON."""
+    """Replace each lone surrogate by ``escape`` and four hexadecimal digits.
+
+    UTF-8 cannot encode surrogates, and DuckDB refuses their escapes in JSON.
+    """
     if text.isascii():
         return text
-    return _HALVES.sub(lambda half: f"{escape}{ord(half[0]):04x}", text)
+    return _SURROGATES.sub(lambda surrogate: f"{escape}{ord(surrogate[0]):04x}", text)
 
 
 def _execute(connection: DuckDBPyConnection, sql: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Begin the answer; return the names and types of its columns."""
+    """Execute a statement and return the names and the types of the answer's columns."""
     connection.execute(sql)
     columns: Sequence[tuple[Any, ...]] = connection.description or ()
     if not columns:
         raise QueryError('the SQL answers nothing: ask for instance "FROM levels"')
+    names = [str(column[0]) for column in columns]
     types = [str(column[1]) for column in columns]
-    if any(_ZONED in type_ for type_ in types):  # Python would need one more package; DuckDB can spell them itself
-        values = (f"CAST(#{at} AS VARCHAR)" if _ZONED in type_ else f"#{at}" for at, type_ in enumerate(types, 1))
-        named = ", ".join(f"{value} AS c{at}" for at, value in enumerate(values))
-        connection.execute(f"SELECT {named} FROM query($1)", [sql])  # noqa: S608  # columns by number
-    return tuple(str(column[0]) for column in columns), tuple(types)
+    if any(_ZONED in sql_type for sql_type in types):
+        # Python would need another package for times with a zone, so DuckDB converts these times to text.
+        selected = []
+        for position, sql_type in enumerate(types):
+            reference = f"#{position + 1}"  # columns by number, because names may be ambiguous
+            value = f"CAST({reference} AS VARCHAR)" if _ZONED in sql_type else reference
+            selected.append(f"{value} AS c{position}")
+        connection.execute(f"SELECT {', '.join(selected)} FROM query($1)", [sql])  # noqa: S608  # no names of the user
+    return tuple(names), tuple(types)
 
 
 def _fetch_rows(connection: DuckDBPyConnection, worker: _Worker) -> Iterator[Row]:
@@ -153,8 +162,10 @@ def _fetch_rows(connection: DuckDBPyConnection, worker: _Worker) -> Iterator[Row
 
 
 class _Worker:
-    """Does the work of DuckDB where Ctrl-C and a time limit can stop it: in the main thread a signal would be noticed
-    only after a while."""
+    """Runs DuckDB in a second thread, so that Ctrl-C and a time limit can interrupt the work.
+
+    In the main thread, Python would notice the signal only when DuckDB returns.
+    """
 
     def __init__(self, connection: DuckDBPyConnection, timeout_s: float) -> None:
         self._connection = connection
@@ -162,42 +173,47 @@ class _Worker:
         self._left = timeout_s
 
     def do(self, work: Callable[[], T]) -> T:
-        """Do a part of the work; all parts together may take as long as the limit says."""
+        """Return the result of ``work``; all calls of this method together may take ``timeout_s`` seconds.
+
+        Raises:
+            QueryError: DuckDB raised an error, Python cannot represent a value, or (SlowError) the time is over.
+        """
         import duckdb
 
         started = time.monotonic()
         pool = ThreadPoolExecutor(1)
-        done = pool.submit(work)
+        future = pool.submit(work)
         try:
-            return done.result(max(0.0, self._left))
-        except (KeyboardInterrupt, TimeoutError) as why:
-            for _ in range(_INTERRUPTS):  # one that comes before the statement begins is forgotten
+            return future.result(max(0.0, self._left))
+        except (KeyboardInterrupt, TimeoutError) as cause:
+            # Interrupt repeatedly, because DuckDB forgets an interrupt that comes before the statement begins.
+            for _ in range(_INTERRUPTS):
                 self._connection.interrupt()
-                if wait([done], timeout=_INTERRUPT_S).done:
+                if wait([future], timeout=_INTERRUPT_S).done:
                     break
-            if isinstance(why, KeyboardInterrupt):
+            if isinstance(cause, KeyboardInterrupt):
                 raise
-            said = f"there is no answer after {self._limit:g} s: ask for less, or allow more with --timeout S"
-            raise SlowError(said) from why
+            message = f"there is no answer after {self._limit:g} s: ask for less, or allow more with --timeout S"
+            raise SlowError(message) from cause
         except duckdb.Error as error:
-            raise QueryError(_words(error)) from error
-        except (ValueError, ArithmeticError) as error:  # Python has no such value
+            raise QueryError(_describe_error(error)) from error
+        except (ValueError, ArithmeticError) as error:  # Python cannot represent a value of DuckDB
             raise QueryError(f"the answer holds a value that cannot be shown ({error}): cast it to VARCHAR") from error
         finally:
             self._left -= time.monotonic() - started
             pool.shutdown(wait=False)
 
 
-def _words(error: Exception) -> str:
-    """Return what DuckDB says, with the place in the statement if it names one."""
+def _describe_error(error: Exception) -> str:
+    """Return the beginning of DuckDB's message, and the place in the statement if the message names a place."""
     import duckdb
 
-    text = visible(str(error)).partition("Traceback (most recent call last)")[0]
+    text, _, _ = visible(str(error)).partition("Traceback (most recent call last)")
     if isinstance(error, duckdb.TransactionException):
         return "SQL here only reads: the tables cannot be changed"
-    said, _, place = text.partition("\n\nLINE ")
-    lines = [line for line in said.splitlines() if line.strip()]
+    message, _, place = text.partition("\n\nLINE ")
+    lines = [line for line in message.splitlines() if line.strip()]
     if lines[0].startswith("Catalog Error: Table with name"):
         lines = [lines[0], f"The tables are {', '.join(TABLES)}"]
-    kept = " ".join(line.strip() for line in lines[:_SAID])
-    return f"{kept}\nLINE {place}" if place else kept
+    shown = " ".join(line.strip() for line in lines[:_MAX_ERROR_LINES])
+    return f"{shown}\nLINE {place}" if place else shown

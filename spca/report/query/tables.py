@@ -1,4 +1,4 @@
-"""Run folders as records, the rows of the views in ``tables.sql`` (pure, but for reading trajectories)."""
+"""Records of run folders, from which ``tables.sql`` makes the rows of the tables (reads run files only)."""
 
 from __future__ import annotations
 
@@ -23,36 +23,38 @@ _OF_OVERVIEW: Final = frozenset({"runs", "levels", "writers"})
 
 
 def records(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Record]]:
-    """Return what a run has for each of the tables ``names``."""
-    found: dict[str, Iterable[Record]] = {}
+    """Return the records of a run for each of the tables ``names``, by name of the table."""
+    by_table: dict[str, Iterable[Record]] = {}
     if _OF_OVERVIEW & {*names}:
         run = overview(files)
         summaries = files.summaries
-        found["runs"] = [_run(run)]
-        found["levels"] = [_level(row, run, summaries) for row in run.levels]
-        found["writers"] = list(map(asdict, run.writers))
+        by_table["runs"] = [_run(run)]
+        by_table["levels"] = [_level(row, run, summaries) for row in run.levels]
+        by_table["writers"] = list(map(asdict, run.writers))
 
-    found["calls"] = files.records
-    found["events"] = files.events
-    found["attempts"] = _attempts(files)
-    found["steps"] = _steps(files)
-    return {name: found[name] for name in names}
+    by_table["calls"] = files.records
+    by_table["events"] = files.events
+    by_table["attempts"] = _attempts(files)
+    by_table["steps"] = _steps(files)
+    return {name: by_table[name] for name in names}
 
 
 def _run(run: Run) -> Record:
+    """Return the record of a run: its overview without tables, counts of levels, and seconds of work."""
     seconds = round(math.fsum(row.seconds or 0.0 for row in run.levels), 3)
-    counts = {"planned": run.planned, "finished": run.finished, "solved": run.solved}
-    return asdict(replace(run, levels=(), categories=(), writers=())) | counts | {"seconds": seconds}
+    sums = {"planned": run.planned, "finished": run.finished, "solved": run.solved, "seconds": seconds}
+    return asdict(replace(run, levels=(), categories=(), writers=())) | sums
 
 
 def _level(row: LevelRow, run: Run, summaries: Mapping[int, Mapping[str, Any]]) -> Record:
+    """Return the record of a level: its row without spans, the begin of the run, and a part of the summary."""
     summary = summaries.get(row.number, {})
     summary_part = {name: summary.get(name) for name in _OF_SUMMARY}
     return asdict(replace(row, spans=())) | {"run_started": run.started, "summary": summary_part}
 
 
 def _iterate_attempts(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
-    """Yield every attempt of the finished levels with the level that it belongs to."""
+    """Yield a record of the level, and the attempt, for every attempt of the finished levels."""
     for number, summary in files.summaries.items():
         trajectory = files.trajectory(summary) or {}
         place = {name: trajectory.get(name) for name in ("category", "env_id", "seed")}
@@ -61,40 +63,38 @@ def _iterate_attempts(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping
 
 
 def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
+    """Yield the record of every attempt: as recorded, with its level, its end, and its number of steps."""
     for place, attempt in _iterate_attempts(files):
         agent = lenient.text(attempt.get("agent"))
         position = plan_position(attempt)
         source = files.source(agent) if agent else None
         blamed = None if source is None else blame(attempt, source, "")
-        action = {} if position is None else _action(table(attempt["plan"][position]))
-        line = blamed.line if blamed else None
-        method = blamed.method if blamed else None
-
-        yield {
-            **attempt,
-            **place,
-            "exception": exception(attempt),
-            "line": line or None,
-            "method": method or None,
-            "plan_position": position,
-            **action,
-            "steps": len(items(attempt.get("steps"))),
-        }
+        record = {**attempt, **place}
+        record["exception"] = exception(attempt)
+        record["line"] = (blamed.line or None) if blamed else None
+        record["method"] = (blamed.method or None) if blamed else None
+        record["plan_position"] = position
+        if position is not None:
+            record |= _action(table(attempt["plan"][position]))
+        record["steps"] = len(items(attempt.get("steps")))
+        yield record
 
 
 def _steps(files: RunFiles) -> Iterator[Record]:
+    """Yield the record of every step of every attempt."""
     for place, attempt in _iterate_attempts(files):
         shared = place | {name: attempt.get(name) for name in ("round", "attempt", "status", "agent")}
-        # Every step repeats what it shares with others: what is no value of a column must not be among it.
-        plain = {name: value for name, value in shared.items() if not isinstance(value, dict | list)}
+        # Every step repeats the shared values, so that large values, which a damaged file may have, are left out.
+        scalars = {name: value for name, value in shared.items() if not isinstance(value, dict | list)}
         plan = [_action(table(step)) for step in items(attempt.get("plan"))]
-        for step, (code, position, line) in enumerate(lenient.steps(attempt), 1):
+        for number, (code, position, line) in enumerate(lenient.steps(attempt), 1):
             primitive = PRIMITIVE_METHODS[code] if 0 <= code < len(PRIMITIVE_METHODS) else None
             action = plan[position] if 0 <= position < len(plan) else {}
-            yield {**plain, **action, "step": step, "primitive": primitive, "plan_position": position, "line": line}
+            step = {"step": number, "primitive": primitive, "plan_position": position, "line": line}
+            yield {**scalars, **action, **step}
 
 
 def _action(step: Record) -> Record:
-    """Return the texts of a plan's step."""
+    """Return action and arguments of a step of a plan; a value that is no text becomes None or is left out."""
     args = [word for word in items(step.get("args")) if isinstance(word, str)]
     return {"action": lenient.text(step.get("action")) or None, "args": args}

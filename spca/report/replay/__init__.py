@@ -1,1 +1,1 @@
-"""Recorded attempts simulated again, as text, pictures and films."""
+"""Re-simulation of recorded attempts, and their presentation as text, pictures and films."""

@@ -1,4 +1,4 @@
-"""Re-simulated episodes of MiniGrid as the player of our pages wants them, and the tiles that it draws them with."""
+"""Films of re-simulated MiniGrid episodes, and the tiles, in the format of the player in our pages."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from spca.report.replay.pictures import draw_tile, place_frames
 from spca.sense.perception import VOCABULARY
 
 _TILE: Final = 32
-"""Pixels of a tile: a page draws none larger than 44."""
+"""Width and height of a tile in pixels; a page draws a tile with at most 44 pixels."""
 _PLAIN: Final = ("unseen", "empty", "wall", "floor", "agent")
-"""Words that a legend and a description of a step leave out."""
+"""Words that legends and descriptions of steps leave out."""
 
 
 def film_of(frames: Sequence[Frame]) -> GridFilm:
     """Return the film of an episode; ``frames`` must not be empty."""
-    return make_film(*place_frames(frames))
+    placed_frames, top, left = place_frames(frames)
+    return make_film(placed_frames, top, left)
 
 
 @cache
 def minigrid_tiles() -> Tiles:
-    """Return a tile for each word of the vocabulary."""
-    picture, size = draw_sheet([draw_tile(code, _TILE) for code in range(len(VOCABULARY))])
+    """Return a sheet with a tile for each word of the vocabulary, in the order of the words' codes."""
+    tiles = [draw_tile(code, _TILE) for code in range(len(VOCABULARY))]
+    picture, size = draw_sheet(tiles)
     return Tiles(picture, size, VOCABULARY, _PLAIN, DIRECTIONS)

@@ -1,6 +1,6 @@
-"""Pictures of an episode: the true world beside the agent's map, and a caption.
+"""Pictures of an episode: a panel with the true world, a panel with the agent's map, and a caption.
 
-Tiles are MiniGrid's own. Frames are :class:`spca.act.frame.Frame`; every picture of a painter has the same size.
+The tiles are MiniGrid's tiles. All pictures of a :class:`Painter` have the same size, which videos require.
 """
 
 from __future__ import annotations
@@ -22,18 +22,21 @@ if TYPE_CHECKING:
     from PIL import ImageFont
 
 Picture: TypeAlias = NDArray[np.uint8]
-"""Red, green and blue; shape (height, width, 3)."""
+"""Red, green and blue of each pixel; shape (height, width, 3)."""
 
 LINES: Final = 5
-"""Lines of a caption."""
+"""Largest number of lines of a caption."""
 
+# Lengths are in pixels.
 _PANEL: Final = 544
-"""Pixels that a panel should not exceed, if tiles of 8 pixels allow it."""
-_TILES: Final = (8, 32)
+"""Largest width and height of a panel, unless even tiles of 8 pixels need more."""
+_MIN_TILE: Final = 8
+_MAX_TILE: Final = 32
 _MIN_WIDTH: Final = 640
 _MARGIN: Final = 16
 _TEXT_SIZE: Final = 15
 _LINE: Final = 22
+"""Height of a line of text."""
 _GROUND: Final = (24, 24, 30)
 _INK: Final = (232, 232, 236)
 _HATCH: Final = ((44, 44, 56), (66, 66, 84))
@@ -41,50 +44,61 @@ _HATCH_PERIOD: Final = 8
 _TITLES: Final = ("the world, the agent's view lit", "what the agent knows, unseen cells hatched")
 _MORE: Final = "..."
 _MAX_LINE: Final = 400
-"""Characters of a line of a caption that are looked at."""
+"""Characters of a caption's line that are read; the rest is ignored, because it cannot fit."""
 
 
 class Painter:
     """Paints frames of one episode.
 
     Args:
-        frames: all frames that will be painted; they decide about the size.
-        tile: pixels per cell; by default as many as fit.
+        frames: all frames that will be painted; they determine the size of the pictures.
+        tile: width and height of a cell in pixels; by default the largest that fits.
 
     Attributes:
-        size: width and height of every picture, both even.
+        size: (width, height) of every picture in pixels; both are even, as some video codecs require.
     """
 
     def __init__(self, frames: Sequence[Frame], *, tile: int | None = None) -> None:
-        self._frames = place_frames(frames)[0]
+        self._frames, _, _ = place_frames(frames)
         used_by_frame = [(frame.truth != UNSEEN) | (frame.known != UNSEEN) for frame in self._frames]
         used = np.any(used_by_frame, axis=0)
-        self._box = tuple(slice(at.min(), at.max() + 1) for at in np.nonzero(used))
+        used_rows, used_columns = np.nonzero(used)
+        # The smallest box of cells that a frame uses, as slices of rows and of columns.
+        self._box = (
+            slice(used_rows.min(), used_rows.max() + 1),
+            slice(used_columns.min(), used_columns.max() + 1),
+        )
         rows, columns = used[self._box].shape
-        fitting = _PANEL // max(rows, columns)
-        self._tile = tile or min(max(fitting, _TILES[0]), _TILES[1])
-        content = max(2 * columns * self._tile + _MARGIN, _MIN_WIDTH)
-        self._lefts = (_MARGIN, _MARGIN + (content + _MARGIN) // 2)
+        fitting_tile = _PANEL // max(rows, columns)
+        self._tile = tile or min(max(fitting_tile, _MIN_TILE), _MAX_TILE)
+        content_width = max(2 * columns * self._tile + _MARGIN, _MIN_WIDTH)
+        self._world_left = _MARGIN
+        self._map_left = _MARGIN + (content_width + _MARGIN) // 2
         self._caption_top = _MARGIN + _LINE + rows * self._tile + _MARGIN // 2
-        width = content + 2 * _MARGIN
+        width = content_width + 2 * _MARGIN
         height = self._caption_top + LINES * _LINE + _MARGIN // 2
         self.size = width + width % 2, height + height % 2
 
     def draw(self, number: int, lines: Sequence[str] = ()) -> Picture:
-        """Return the picture of a frame; each of at most ``LINES`` lines of the caption is cut to the width."""
+        """Return the picture of a frame.
+
+        Args:
+            number: index of the frame.
+            lines: lines of the caption; further lines than :data:`LINES` are ignored, and long lines are cut.
+        """
         from PIL import Image, ImageDraw
 
         frame = self._frames[number]
         width, height = self.size
         picture = np.full((height, width, 3), _GROUND, dtype=np.uint8)
-        self._paint(picture, self._lefts[0], frame, frame.truth, frame.view)
-        self._paint(picture, self._lefts[1], frame, frame.known, np.zeros_like(frame.view))
+        self._paint(picture, self._world_left, frame, frame.truth, frame.view)
+        self._paint(picture, self._map_left, frame, frame.known, np.zeros_like(frame.view))
         image = Image.fromarray(picture)
         canvas = ImageDraw.Draw(image)
         font = _font()
 
         title_width = (width - 3 * _MARGIN) // 2
-        for left, title in zip(self._lefts, _TITLES, strict=True):
+        for left, title in zip((self._world_left, self._map_left), _TITLES, strict=True):
             text = _cut(title, title_width, font)
             canvas.text((left, _MARGIN // 2), text, fill=_INK, font=font)
 
@@ -98,9 +112,15 @@ class Painter:
     def _paint(
         self, picture: Picture, left: int, frame: GridFrame, codes: NDArray[np.uint8], lit: NDArray[np.bool_]
     ) -> None:
-        """Paint a panel; of the true world, cells outside of it stay empty."""
-        *cell, direction = frame.agent
-        agent = tuple(at - within.start for at, within in zip(cell, self._box, strict=True))
+        """Paint a panel into ``picture``, from the column of pixels ``left``.
+
+        Args:
+            codes: cell codes of the grid. In the true world, an unseen cell lies outside of the world and stays empty.
+            lit: the cells that are painted as lit.
+        """
+        agent_row, agent_column, direction = frame.agent
+        box_rows, box_columns = self._box
+        agent = (agent_row - box_rows.start, agent_column - box_columns.start)
         lights = lit[self._box]
         for place, code in np.ndenumerate(codes[self._box]):
             if code == UNSEEN and codes is frame.truth:
@@ -109,19 +129,24 @@ class Painter:
             y = _MARGIN + _LINE + row * self._tile
             x = left + column * self._tile
             agent_here = direction if place == agent else None
-            tile = draw_tile(int(code), self._tile, agent_here, bool(lights[place]))
+            is_lit = bool(lights[place])
+            tile = draw_tile(int(code), self._tile, agent_here, is_lit)
             picture[y : y + self._tile, x : x + self._tile] = tile
 
 
 def place_frames(frames: Sequence[Frame]) -> tuple[list[GridFrame], int, int]:
-    """Return frames whose grids all have one shape, and the row and column of their upper left cell in the true grid.
+    """Place the grids of all frames into grids of one common shape.
 
     Args:
-        frames: at least one.
+        frames: at least one frame.
+
+    Returns:
+        The placed frames, and the row and the column of their upper left cell in the true grid.
     """
     grids = [each for frame in frames for each in _list_grids(frame)]
     starts = np.array([at for _, at in grids])
-    ends = starts + [grid.shape for grid, _ in grids]
+    shapes = np.array([grid.shape for grid, _ in grids])
+    ends = starts + shapes
     top, left = starts.min(axis=0).tolist()
     rows, columns = ends.max(axis=0).tolist()
 
@@ -136,21 +161,34 @@ def place_frames(frames: Sequence[Frame]) -> tuple[list[GridFrame], int, int]:
     placed_frames = []
     for frame in frames:
         truth, known, view = (place(grid, at) for grid, at in _list_grids(frame))
-        agent = frame.position[0] - top, frame.position[1] - left, frame.direction
-        placed_frames.append(GridFrame(truth, known, view != UNSEEN, agent, frame.inventory, frame.reward))
+        row, column = frame.position
+        agent = row - top, column - left, frame.direction
+        is_seen = view != UNSEEN
+        placed_frames.append(GridFrame(truth, known, is_seen, agent, frame.inventory, frame.reward))
     return placed_frames, top, left
 
 
 def _list_grids(frame: Frame) -> tuple[tuple[NDArray[np.uint8], tuple[int, int]], ...]:
-    """Return the grids of a frame with the places of their upper left cells in the true grid."""
+    """Return the grids of the truth, the map and the view, each with (row, column) of its upper left cell.
+
+    Rows and columns are those of the true grid.
+    """
     return (frame.truth, (0, 0)), (frame.known, frame.known_at), (frame.view, frame.view_at)
 
 
 @cache
 def draw_tile(code: int, size: int, agent: int | None = None, lit: bool = False) -> Picture:
-    """Return the tile of a cell code, ``size`` pixels wide and high; ``agent`` is the direction of one on it."""
+    """Return the tile of a cell.
+
+    Args:
+        code: cell code; an unseen cell is hatched.
+        size: width and height of the tile, in pixels.
+        agent: direction of the agent in the cell; None if the agent is elsewhere.
+        lit: whether the agent sees the cell.
+    """
     if code == UNSEEN and agent is None:
         y, x = np.indices((size, size))
+        # Divide the tile into a whole number of periods, so that the stripes of adjacent tiles meet.
         period = size / max(round(size / _HATCH_PERIOD), 1)
         is_stripe = (x + y) % period < period / 4
         hatched: Picture = np.array(_HATCH, dtype=np.uint8)[is_stripe.astype(int)]
@@ -164,18 +202,21 @@ def draw_tile(code: int, size: int, agent: int | None = None, lit: bool = False)
 
 
 def _object(code: int) -> Any:
-    """Return MiniGrid's object of a cell code; codes do not tell the colours of floors, which then are blue.
+    """Return MiniGrid's object of a cell code.
 
-    A kind unknown to MiniGrid, such as a mechanism of gridworld tasks, looks like a box. An unknown colour is grey.
+    A floor is blue, because codes do not have the colours of floors. A kind that MiniGrid does not know, such as a
+    mechanism of gridworld tasks, becomes a box. An unknown colour becomes grey.
     """
     from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
     from minigrid.core.world_object import WorldObj
 
-    kind, *rest = VOCABULARY[code].split()
-    colour = rest[0] if rest else {"floor": "blue"}.get(kind, "grey")
-    state = DOOR_STATES.index(rest[1]) if kind == "door" else 0
-    known = OBJECT_TO_IDX.get(kind, OBJECT_TO_IDX["box"])
-    return WorldObj.decode(known, COLOR_TO_IDX.get(colour, COLOR_TO_IDX["grey"]), state)
+    kind, *details = VOCABULARY[code].split()  # such as "door red locked"
+    default_colour = "blue" if kind == "floor" else "grey"
+    colour = details[0] if details else default_colour
+    state = DOOR_STATES.index(details[1]) if kind == "door" else 0
+    kind_index = OBJECT_TO_IDX.get(kind, OBJECT_TO_IDX["box"])
+    colour_index = COLOR_TO_IDX.get(colour, COLOR_TO_IDX["grey"])
+    return WorldObj.decode(kind_index, colour_index, state)
 
 
 @cache
@@ -186,12 +227,13 @@ def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 def _cut(text: str, width: int, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> str:
-    """Return the beginning of a text that is at most ``width`` pixels wide."""
+    """Cut a text to ``width`` pixels; a cut text ends with :data:`_MORE`."""
     if font.getlength(text) <= width:
         return text
 
     def is_too_wide(count: int) -> bool:
         return font.getlength(text[:count] + _MORE) > width
 
-    fitting = bisect_left(range(len(text)), True, key=is_too_wide)
-    return text[: max(fitting - 1, 0)] + _MORE
+    # Binary search for the first number of characters that is too wide.
+    too_many = bisect_left(range(len(text)), True, key=is_too_wide)
+    return text[: max(too_many - 1, 0)] + _MORE

@@ -1,4 +1,4 @@
-"""What ``replay`` is told."""
+"""Command-line options of ``replay``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from spca.common.options.values import FILE, name_value, text_option, whole_numb
 
 
 def _read_rate(text: str) -> float:
-    rate = float(text) if text.replace(".", "", 1).isdigit() and text.isascii() else 0.0
+    """Parse a rate in steps per second: digits with at most one decimal point, from 0.1 to 60."""
+    is_number = text.isascii() and text.replace(".", "", 1).isdigit()
+    rate = float(text) if is_number else 0.0
     if not 0.1 <= rate <= 60:
         raise ValueError(f"{text!a:.80} is not a rate from 0.1 to 60 steps per second")
     return rate
@@ -20,7 +22,7 @@ def _read_rate(text: str) -> float:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayOptions:
-    """Which attempt is shown, and into which files.
+    """The attempt to be shown, and the files to be written.
 
     Attributes:
         attempt: which attempt (default: the last)

@@ -334,8 +334,8 @@ class RunFolder:
         """
         path = self.path / name
         try:
-            resolved = path.resolve()
-            is_inside = ".." not in Path(name).parts and resolved.is_relative_to(self.path.resolve())
+            leads_upwards = ".." in Path(name).parts
+            is_inside = not leads_upwards and path.resolve().is_relative_to(self.path.resolve())
         except ValueError as error:  # the name contains NUL or half of a surrogate pair
             raise ResumeError(f"{self.path}: no file can have the name {name!a}") from error
         if not is_inside:

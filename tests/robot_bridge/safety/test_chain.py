@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Pose, Scan, Source, Twist
-from robot_bridge.safety.chain import CREEP, ChainState, SafetyChain, choose_command, filter_command
+from robot_bridge.safety.chain import MIN_SPEED, ChainState, SafetyChain, choose_command, filter_command
 from robot_bridge.safety.geometry import clamp_steering, clearance, curvature_of, free_distance
 from robot_bridge.safety.scans import returns
 from robot_bridge.safety.stop_distance import margin, max_speed_at
@@ -245,7 +245,7 @@ def test_wheels_that_still_point_at_an_obstacle_hold_the_robot_back() -> None:
     observation = seen(scan_of(left, stamp=0.5), now=0.5)
     assert filter_command(arrived, [command], observation, 0.5, config)[1].twist == command.twist
     slow = filter_command(still_left, [command], observation, 0.5, config)[1]
-    assert CREEP <= slow.twist.linear < command.twist.linear
+    assert MIN_SPEED <= slow.twist.linear < command.twist.linear
     assert "slowed" in slow.reason
 
 

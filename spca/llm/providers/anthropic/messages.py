@@ -14,7 +14,9 @@ from spca.llm.providers.conversation import add_system_line, conversation, decla
 from spca.llm.providers.schemas import is_closed, json_schema
 
 MAX_OUTPUT: Final = 32_000
-"""Most tokens of an answer if neither request nor model set a limit; the API requires one, all its models accept this.
+"""Most tokens of an answer if neither request nor model set a limit.
+
+The API requires a limit, and all of its models accept this number.
 """
 FORCED: Final = "tool_choice"
 """Name of the option that forces a tool call; some models refuse the option."""

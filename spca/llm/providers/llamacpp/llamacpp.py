@@ -80,6 +80,7 @@ class LlamacppProvider:
         return self._read(answer, request)
 
     def _server(self) -> Any:
+        """Return the server of the model file, which the first call loads."""
         try:
             return share_server(self._path, self._context, self._threads)
         except (RuntimeError, ValueError, MemoryError) as error:
@@ -129,6 +130,7 @@ class LlamacppProvider:
 
 
 def _threads() -> int:
+    """Return the number of computing threads, from :data:`THREADS_VARIABLE` or by default."""
     given = os.environ.get(THREADS_VARIABLE)
     if given is None:
         return max(1, (os.cpu_count() or 1) // 2)

@@ -46,12 +46,12 @@ def close() -> None:
 
 
 class Answer:
-    """An answer that llama.cpp computes in another thread, so that the caller can be interrupted while it waits.
+    """An answer that llama.cpp computes in another thread, so that a signal can interrupt the waiting caller.
 
     Attributes:
         parts: pieces of the text, in order.
         counts: token counts of the answer.
-        finish: why the answer ended; None before its end.
+        finish: why the answer ended; None before the end of the answer.
         refusal: the error of llama.cpp, None without an error.
         given_up: true if the computation has to stop.
         ended: set when the computation has ended.
@@ -101,6 +101,7 @@ class Answer:
 
 
 def _load(path: Path, context: int, threads: int) -> Any:
+    """Load a model file and return its server; ``context`` is in tokens."""
     xllamacpp: Any = importlib.import_module("xllamacpp")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(path)

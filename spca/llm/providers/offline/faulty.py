@@ -3,8 +3,8 @@
 The schedules contain every known way in which models fail, so that a run with these models exercises every repair path
 of the loop. A schedule advances with each conversation, so the same calls always get the same faults.
 
-``faulty/stubborn/coder`` repeats its faults: an action that it writes wrongly, it writes wrongly every time. Levels
-that need such an action always fail.
+``faulty/stubborn/coder`` repeats its faults: an action with a fault gets the same fault every time. Levels that need
+the action always fail.
 
 ``faulty/KIND/planner`` and ``faulty/KIND/coder`` never give a usable answer; :data:`UNUSABLE` lists the kinds.
 """
@@ -45,7 +45,8 @@ WRITER_SCHEDULE: Final = (
 """Fault of the problem writer in each planner conversation with a writer; repeated from the start at the end.
 
 ``other_goal`` always writes the goal of the level for which the writer was made. ``careless`` ignores known objects,
-and ignores that "after you" reverses the order of two tasks. It is accepted by levels without either, and fails later.
+and ignores that "after you" reverses the order of two tasks. A careless writer is accepted in a level where neither
+matters, and fails in later levels.
 """
 
 CODER_SCHEDULE: Final = (

@@ -179,9 +179,10 @@ class HumanProvider:
                 return self._folder / f"{stem}{suffix}"
 
     def _find_question(self, suffix: str, mark: str) -> tuple[Path | None, int]:
-        """Return the existing file of a question, None if there is none, and the highest number of the files seen.
+        """Return the existing file of a question, and the highest number of a file in the folder.
 
-        The number counts files of answers too, because their questions may be gone.
+        If the file is missing, return None in its place. Files of answers count too, because the file of an answered
+        question may be gone.
         """
         last_number = 0
         for path in sorted(self._folder.glob("[0-9]*-*")):
@@ -246,7 +247,7 @@ def _run_editor(command: Sequence[str]) -> int:
 
 
 def _mark(request: Request) -> str:
-    """Return the line that identifies a question; the question cannot contain the line, which holds its digest."""
+    """Return the line that identifies a question; no question contains its own line, since the line is a digest."""
     return f"<!-- 8< {prompt_key(request)[:32]}-{request.occurrence} -->"
 
 
@@ -281,7 +282,7 @@ def _form(request: Request) -> str:
 
 
 def _find_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
-    """Return the tool call in an answer, None if the answer contains none or there are no tools."""
+    """Return the tool call in an answer, None if the answer contains no call or there are no tools."""
     if not tools:
         return None
     try:

@@ -20,9 +20,9 @@ from spca.llm.providers.base import Request, Response, Target, Turn
 
 
 class ReplayProvider:
-    """Finds the recorded answer to a call by its prompt (messages, schema, parameters), in an example also by its turn.
+    """Finds the recorded answer to a call by the prompt: messages, schema and parameters, for any recorded model.
 
-    The recorded model does not matter.
+    In an example, the answer is also found by the turn of the call.
 
     Attributes:
         latency_s: seconds that the latest answer took when it was recorded, None before the first answer.
@@ -77,7 +77,7 @@ class ReplayProvider:
         return transcript.answer.get()
 
     def _explain_miss(self, request: Request, key: str, *, is_known: bool) -> str:
-        """Return why there is no answer; ``is_known``: the prompt was recorded, but less often than it is asked."""
+        """Return why there is no answer; ``is_known`` says that the prompt was recorded, but too few times."""
         turn = request.turn
         if self._by_turn and turn:
             level = f"{turn.category}/{turn.level} with seed {turn.seed}"

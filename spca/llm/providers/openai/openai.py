@@ -35,6 +35,7 @@ class OpenAIProvider(ModelServer):
         self._at_openai = f".{host(self._base_url)}".endswith(_OPENAI_HOSTS)
 
     def _adapt(self, _request: Request, error: ProviderConfigError) -> str:
+        """Use chat completions for later requests if the server lacks the Responses API; see the base class."""
         can_fall_back = self._speaks_responses and not self._at_openai
         if can_fall_back and isinstance(error, UnknownApiError):
             self._speaks_responses = False

@@ -86,6 +86,7 @@ def _read_failure(error: Fields, status: str, label: str, counts: Usage) -> Resp
 
 
 def _message(message: Message) -> dict[str, Any]:
+    """Return a message in the form of the API; the images follow the text."""
     if not message.images:
         return {"role": message.role, "content": message.text}
     parts = [{"type": "input_text", "text": message.text}]

@@ -171,7 +171,7 @@ def test_a_list_of_a_server_of_ones_own_is_a_warning_at_most() -> None:
         assert [each.state for each in report.findings] == [State.UNLISTED]
         assert report.warning() == f"lab/smal@low is not in the list of models at {lab.base_url}: use lab/small"
         lab.listing = CHAT.refused(401, "No.", None)
-        assert "cannot be had" in look_up(["lab/smal"], servers).warning()
+        assert "is not available" in look_up(["lab/smal"], servers).warning()
 
 
 @pytest.mark.parametrize("fault", few(2, ["truncated", "page", "silent", "401", "404", "500"]))
@@ -181,7 +181,7 @@ def test_a_list_that_cannot_be_had_is_one_warning(prefix: str, server: FaultServ
     report = look_up([f"{prefix}/small", f"{prefix}/large"], {prefix: Server(server.base_url)})
     line = report.warning()
     assert {each.state for each in report.findings} == {State.UNKNOWN}
-    assert line.count("cannot be had") == 1
+    assert line.count("is not available") == 1
     assert line.isprintable()
     assert "nobody-may-see" not in line
     assert len(server.asked) == 1
@@ -191,7 +191,7 @@ def test_a_server_that_is_not_there_is_one_warning(prefix: str) -> None:
     with FaultServer(DIALECTS[prefix]) as gone:
         address = gone.base_url
     line = look_up([f"{prefix}/small"], {prefix: Server(address)}).warning()
-    assert "cannot be had (no server at " in line
+    assert "is not available (no server at " in line
 
 
 def test_all_providers_are_asked_and_one_line_names_all_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
