@@ -1,4 +1,4 @@
-"""Data types that flow through the bridge; the protocols of its parts are in :mod:`robot_bridge.protocols`.
+"""Data types that flow through the bridge; :mod:`robot_bridge.protocols` has the protocols of the bridge's parts.
 
 ::
 
@@ -7,9 +7,9 @@
     model -> NavigationDecision -> SafetyExecutor -> Target -> Performer -> Twist ┐
                                                         stop, human, planner ─────┴─> safety chain -> Robot.apply()
 
-Frames follow REP 103 and 105: x forward, y left, angles counter-clockwise. The origin of "map" is where the robot stood
-when it was switched on, with the heading it reported there; "odom" is the frame of odometry and drifts. Times are
-seconds of the robot's clock, which is the simulated clock in simulation.
+Frames follow REP 103 and 105: x forward, y left, angles counter-clockwise. The origin of the frame "map" is where the
+robot was switched on, with the heading that the robot reported there. The frame "odom" is the frame of odometry, which
+drifts. Times are seconds of the robot's clock, which is the simulated clock in simulation.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ Target = VelocityTarget | TurnTarget | NavGoalTarget | ObserveTarget | StopTarge
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """What the executor made of a decision.
+    """Result of the executor's check of a decision.
 
     ``decision`` is the decision to carry out, after changes such as a lower speed. If the decision was refused or
     blocked, ``is_valid`` is False, ``target`` is a stop and ``reason`` says why. ``data`` is the answer if the decision

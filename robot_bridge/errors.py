@@ -3,10 +3,10 @@
 ::
 
     RobotError
-    ├── SetupError         a flag, file, library or sensor is unusable: one line, exit code 2
+    ├── SetupError         a flag, file, library or sensor is unusable; the message is one line, the exit code is 2
     ├── DeviceError        the robot or its connection failed
     ├── ModelFailure       a model gave no usable answer in time
-    │   └── ModelEnded     it will give no more answers, for example because its recording has ended
+    │   └── ModelEnded     the model will give no more answers, for example because its recording has ended
     │       └── BudgetSpent
     └── RecordingError     a log cannot be read
 

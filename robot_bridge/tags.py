@@ -1,4 +1,4 @@
-"""Signs by which a camera tells things apart: ArUco markers (DICT_4X4_50), one for every kind, colour and state.
+"""Signs by which a camera tells things apart: an ArUco marker (DICT_4X4_50) for every kind, colour and state.
 
 A sign is a square picture: a marker with a white border half a module wide. A sign hangs on a vertical face of a thing.
 :data:`FACES` holds the size of the sign and how far the thing's middle lies behind the sign. The twin draws signs of
@@ -186,9 +186,9 @@ def _optical_centre(frame: Frame) -> NDArray[np.float64]:
 
 
 def _sort_corners(quad: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rotate the order of the corners so that the upper left corner in the picture comes first.
+    """Return the corners, clockwise, from the upper left corner in the picture.
 
-    The order needs this because a sign may hang turned by quarter turns.
+    The given corners may begin elsewhere, because a sign may hang turned by quarter turns.
     """
     upper_left = int(quad.sum(axis=1).argmin())
     return np.roll(quad, -upper_left, axis=0)

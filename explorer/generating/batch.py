@@ -1,6 +1,7 @@
-"""Generate many scenes into files, as jobs that may be interrupted.
+"""Generate many scenes into files, as jobs that may be interrupted and resumed.
 
-The request for the series and the index of a scene alone determine the scene.
+The content of a scene depends only on the :class:`Series` and on the index of the scene. A hop is a milestone of a
+scene.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from spca.common.jobs.progress import OnProgress
 from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
 
 INDEX: Final = "set.json"
-"""Name of the file beside the scenes that records the request and the names of the scenes."""
+"""Name of the file, beside the folders of the scenes, that records the request and the names of the scenes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Series:
 
     Attributes:
         count: number of scenes.
-        hops: numbers of hops of the scenes, used in turn; if empty, ``knobs`` decides.
+        hops: how many hops the scenes have: the entries apply in turn; if ``hops`` is empty, ``knobs`` decides.
     """
 
     seed: int
@@ -49,7 +50,7 @@ class Series:
         """Return the knobs of the scene at an index.
 
         Raises:
-            GenerationError: the number of hops at this index contradicts the other knobs.
+            GenerationError: the number of hops of this scene contradicts its other knobs.
         """
         if not self.hops:
             return self.knobs
@@ -63,12 +64,12 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class SceneOutcome:
-    """The result of making the scene of one index.
+    """The result of an attempt to make the scene of one index.
 
     Attributes:
         task_id: name of the scene.
-        figures: countable features of the scene, or None if the generator found no scene.
-        error: why the generator found no scene, or "".
+        figures: countable features of the scene, or None if the attempt failed.
+        error: why the attempt failed, or "" if it succeeded.
     """
 
     task_id: str
@@ -85,7 +86,7 @@ SCENE_OUTCOME: Final = TypeAdapter(SceneOutcome)
 
 @dataclass(frozen=True, slots=True)
 class SceneJobs(Setup[Job, SceneOutcome]):
-    """The setup of a worker that makes scenes."""
+    """The setup with which workers make scenes; a job stands for one scene."""
 
     terms: ClassVar[JobMessages] = JobMessages("generation", "generator", "--output", GenerationError)
     unusable: ClassVar[type[GenerationError]] = GenerationError
@@ -102,7 +103,10 @@ class SceneJobs(Setup[Job, SceneOutcome]):
         return SceneOutcome(job.id, None, f"{how}, {TRIES} times")
 
     def _make_scene(self, job: Job) -> SceneOutcome:
-        """Make the scene of a job and save its files; if no scene is found, return an outcome with the error."""
+        """Make the scene of a job, save its files, and return the outcome.
+
+        If the generator finds no scene, return an outcome with the error instead.
+        """
         try:
             composed = compose(self.series.seed, job.index, self.series.knobs_at(job.index))
         except GenerationError as error:
@@ -122,9 +126,10 @@ def make_scenes(
     overwrite: bool = False,
     on_progress: OnProgress = lambda *_: None,
 ) -> tuple[SceneOutcome, ...]:
-    """Make the missing scenes of a series, each in its own folder, and write the file :data:`INDEX`.
+    """Make the scenes of a series that are still missing, each in its own folder, and write the file :data:`INDEX`.
 
-    Equal series give equal files, whatever the number of workers and interruptions.
+    Return the outcomes of all scenes of the series, in the order of their indices. Equal series give equal files,
+    however many workers there are and however often they are interrupted.
 
     Raises:
         GenerationError: knobs contradict each other, ``output`` holds other scenes, or the journal cannot be written.

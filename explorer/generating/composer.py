@@ -1,4 +1,8 @@
-"""Compose scenes: draw drafts from the random stream of a seed and an index until one draft can be certified."""
+"""Compose scenes: draw drafts until one draft can be certified.
+
+The random numbers for the drafts depend only on a seed and an index. A draft is a scene without a proof. A hop is a
+milestone of the scene. The witness is a list of primitives (actions of the agent) that achieves the goal.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +35,8 @@ class Rejected:
     """A draft that was rejected.
 
     Attributes:
-        reason: the stage that rejected the draft, a colon and the problem; statistics count drafts by this text.
-        gadgets: names of the gadgets that the draft used, sorted.
+        reason: ``stage: problem``, where the stage rejected the draft; statistics count rejected drafts by this text.
+        gadgets: names of the gates and recipes that the draft used, sorted.
     """
 
     reason: str
@@ -45,7 +49,7 @@ class Composed:
 
     Attributes:
         codes: codes of the primitives that the witness carries out.
-        rejected: the drafts of the same seed and index that were rejected before this one.
+        rejected: the drafts that were drawn from the same seed and index before this scene, and were rejected.
     """
 
     seed: int
@@ -56,7 +60,8 @@ class Composed:
     rejected: tuple[Rejected, ...]
 
     def loaded(self) -> Loaded:
-        """Return the scene in the form that files hold."""
+        """Return the scene with everything that belongs to its files, in the form in which files are read and written.
+        """
         drafted = self.drafted
         knobs = drafted.knobs
         metadata = {
@@ -70,10 +75,10 @@ class Composed:
 
 
 def compose(seed: int, index: int, knobs: Knobs) -> Composed:
-    """Return the certified scene of a seed, an index and knobs; nothing else affects the scene.
+    """Return the certified scene for a seed, an index and knobs; the scene depends on nothing else.
 
     Raises:
-        GenerationError: none of :data:`MAX_DRAWS` drafts can be certified, or no plan has the requested shape.
+        GenerationError: all :data:`MAX_DRAWS` drafts are rejected, or no plan has the requested shape.
     """
     settled = knobs.settle(seed, index)
     name = f"scene_{seed}_{index:05}"
@@ -99,7 +104,7 @@ def _draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
     """Draw plans until a plan fits the knobs; return this plan and the order of its hops.
 
     Raises:
-        GenerationError: none of :data:`_MAX_PLANS` plans fits.
+        GenerationError: all :data:`_MAX_PLANS` plans fail to fit.
     """
     for _ in range(_MAX_PLANS):
         try:
@@ -113,8 +118,8 @@ def _prove(drafted: Drafted) -> tuple[tuple[int, ...], Certificate]:
     """Carry out the steps of a draft and certify the draft; return the codes of the witness and the certificate.
 
     Raises:
-        RejectedDraw: a step fails, the certificate is refuted, or, with the knob ``occlusion``, a hop that needs no
-            other hop is in sight at the spawn.
+        RejectedDraw: a step fails, or the certificate is refuted. With the knob ``occlusion``, also: at the spawn, the
+            agent sees something of a hop that needs no other hop.
     """
     carried = carry_out(drafted.scene, drafted.steps)
     if carried.failed is not None:

@@ -1,4 +1,7 @@
-"""Turn a plan into a scene: rooms, things, a spawn, milestones, a text, and steps that should achieve the goal."""
+"""Turn a plan into a scene: rooms, things, a spawn, milestones, a text, and steps that should achieve the goal.
+
+A plan consists of areas behind gates, things, and hops (planned milestones). A distractor is a thing that no hop needs.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,12 @@ from explorer.solver.steps import Step
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drafted:
-    """A scene that is not proven yet.
+    """A scene whose claims are not proven yet.
 
     Attributes:
+        text: the goal in words, for the agent.
         steps: abstract steps that should achieve the goal.
-        gadgets: names of the gates and recipes of the plan, each once, sorted.
+        gadgets: names of the gates and recipes in the plan, sorted, without repetitions.
     """
 
     scene: Scene
@@ -43,13 +47,14 @@ class Drafted:
 
 
 def draft_scene(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str) -> Drafted:
-    """Add distractors to a plan, place the plan, and return its scene.
+    """Add distractors to a plan, place its areas and things, and return the scene.
 
     Args:
-        before: the order of the hops that the plan has without distractors.
+        before: hop -> the hops that must come before it, in the plan without distractors.
 
     Raises:
-        RejectedDraw: the plan cannot be placed, distractors change its order, or every goal text names another hop.
+        RejectedDraw: an area or thing finds no place, distractors change the order of the hops, or every possible goal
+            text names a hop other than the goal.
     """
     text = goal_text(rng, plan.goal, plan.hops[:-1])
     add_distractors(rng, plan, knobs)
@@ -80,7 +85,7 @@ def draft_scene(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, nam
 
 
 def _has_order(plan: Plan, before: Order) -> bool:
-    """Return whether the hops of a plan need each other exactly as in ``before``."""
+    """Return whether each hop of a plan needs exactly the hops that ``before`` lists for it."""
     try:
         return order_hops(plan) == before
     except RejectedDraw:

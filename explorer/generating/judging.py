@@ -1,4 +1,8 @@
-"""Make the milestones of a plan's hops, with rules about cells, and the graph of hops, with reasons of its edges."""
+"""Make the milestones and the graph of a scene from the hops of its plan.
+
+A hop is a planned milestone. The rule of a milestone refers to cells of the scene; an edge of the graph carries a
+reason. The witness is a list of actions that achieves the goal.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +31,17 @@ from explorer.solver.forbid import whole_cells
 from explorer.tasks.pool import task
 
 LOOK_TOLERANCE: Final = 60.0
-"""Width in degrees of the cone in which a look finds its target: 30 to either side."""
+"""Width in degrees of the cone in which the target of a hop to look must lie: 30 degrees to either side."""
 HIGHEST: Final = 8
-"""Height in cells, above the feet, of the box over a moat or before a cliff in which rules count blocks."""
+"""Height in cells, above the feet, of the box over a moat or before a cliff; rules count the blocks in this box."""
 
 
 def make_milestones(hops: list[Hop], placed: Furnished, spawn: Cell) -> tuple[Milestone, ...]:
-    """Return the milestones of hops; the hops must be in the order in which the witness achieves them."""
+    """Return one milestone for each hop, in the same order.
+
+    Args:
+        hops: all hops, in the order in which the witness achieves them.
+    """
     milestones = []
     for number, hop in enumerate(hops, 1):
         text = task(hop.task).text
@@ -46,13 +54,18 @@ def milestone_id(number: int, hop: Hop) -> str:
     """Return the milestone id of a hop.
 
     Args:
-        number: number of the hop in the order of the witness, from 1.
+        number: position of the hop in the order in which the witness achieves the hops, from 1.
     """
     return f"m{number}_{hop.task}"
 
 
 def make_graph(hops: list[Hop], before: Order, plan: Plan) -> Graph:
-    """Return the graph of hops, without the edges that other edges imply."""
+    """Return the graph of hops, without edges that follow from other edges.
+
+    Args:
+        hops: all hops, in the order in which the witness achieves them.
+        before: hop -> all hops that must come before it.
+    """
     ids = {hop: milestone_id(number, hop) for number, hop in enumerate(hops, 1)}
     direct = reduce_order(before)
 
@@ -69,7 +82,7 @@ def make_graph(hops: list[Hop], before: Order, plan: Plan) -> Graph:
 
 
 def _describe_key(gate: Gate | None) -> str | None:
-    """Return in words what opens a gate, or None if there is no gate or the gate needs no key."""
+    """Return in words what opens a gate; return None if ``gate`` is None or the gate needs no key."""
     if gate is None or gate.opener == "none":
         return None
     if gate.opener == "devices":
@@ -78,7 +91,7 @@ def _describe_key(gate: Gate | None) -> str | None:
 
 
 def _make_rule(hop: Hop, placed: Furnished, spawn: Cell) -> Rule:
-    """Return the rule that holds once a hop is achieved."""
+    """Return the rule of a hop's milestone: the condition under which the hop counts as achieved."""
     target = hop.target
     if hop.aim == "item":
         return InventoryHas(hop.item)
@@ -97,7 +110,10 @@ def _make_rule(hop: Hop, placed: Furnished, spawn: Cell) -> Rule:
 
 
 def _box_for_laying(passage: Passage) -> Box:
-    """Return the cells where blocks may be laid to pass a gate: over a moat, or before and along a cliff."""
+    """Return the box in which blocks for crossing a gate count.
+
+    For a moat, the box is above the moat; for a cliff, the box contains the room before the cliff and the gate.
+    """
     over_moat = passage.gate.kind == "moat"
     level = passage.parent.floor
     rows = passage.lanes[passage.first : passage.last + 1]
@@ -113,7 +129,10 @@ def _box_for_laying(passage: Passage) -> Box:
 
 
 def _make_thing_rule(hop: Hop, thing: Thing, placed: Furnished, spawn: Cell) -> Rule:
-    """Return the rule of a hop about a thing: to look at the thing, put a block at it, or leave no mob of it alive."""
+    """Return the rule of a hop about a thing.
+
+    The hop asks the agent to look at the thing, to put a block into its cell, or to kill all its mobs.
+    """
     cell = placed.cells[thing][0]
     if hop.aim == "look":
         return NearWithFacing(cell_offset(cell, spawn), LOOK_WITHIN, LOOK_TOLERANCE)
@@ -129,6 +148,6 @@ def _offset_bounds(box: Box, spawn: Cell) -> tuple[Offset, Offset]:
 
 
 def _plug_core(passage: Passage) -> Cell:
-    """Return the cell of a plug that the witness digs last: no body passes before this cell is free."""
+    """Return the cell of a plug that the witness digs last; while this cell is filled, the plug blocks the passage."""
     x, z = passage.middle[passage.last]
     return x, passage.parent.floor, z

@@ -1,4 +1,8 @@
-"""Settings of the generator, and how seed and index settle the settings that are left open."""
+"""Settings of the generator (knobs).
+
+If the number of hops or the shape is left open, seed and index determine it. A hop is a milestone of a scene; the shape
+tells how hops depend on each other.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,14 @@ from explorer.errors import GenerationError
 from spca.common.options.values import option_group, text_option, whole_number
 
 Shape = Literal["chain", "join", "fork", "diamond"]
-"""How hops depend on each other. ``chain``: no hop needs two branches; ``join``: branches without a common prerequisite
-meet; ``fork``: one hop opens two branches that meet at the goal; ``diamond``: one hop opens two branches that meet
-before the goal."""
+"""How hops depend on each other.
+
+``chain``: no hop needs two branches. ``join``: branches that start independently meet. ``fork``: one hop opens two
+branches, which meet at the goal. ``diamond``: one hop opens two branches, which meet before the goal.
+"""
 SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)
 MIN_HOPS: Final[dict[Shape, int]] = {"chain": 1, "join": 3, "fork": 4, "diamond": 5}
-"""Shape -> least number of hops."""
+"""Shape -> least number of hops of a scene with this shape."""
 MAX_HOPS: Final = 6
 _SHARES: Final[dict[Shape, int]] = {"chain": 10, "join": 4, "fork": 3, "diamond": 3}
 """Weight of each shape in the draw, if no shape is given."""
@@ -60,7 +66,8 @@ class Knobs:
             raise GenerationError(f"a {self.shape} needs {least} hops or more, not {self.hops}")
 
     def settle(self, seed: int, index: int) -> Knobs:
-        """Return the knobs of one scene; if hops or shape are open, seed and index alone settle them.
+        """Return the knobs for one scene; if the number of hops or the shape is open, choose it by seed and index
+        alone.
 
         Raises:
             GenerationError: the seed or the index is negative.

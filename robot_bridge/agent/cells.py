@@ -165,7 +165,7 @@ def _find_faces(
     """Return which cells show a face, as bool of ``shape``: cells with enough returns on one of their four edges.
 
     ``south`` and ``east`` are the returns' metres from the north-west corner of cell (0, 0). Returns near the end of an
-    edge do not count, because they may lie on the edge that meets this edge there.
+    edge do not count, because such returns may lie on the crossing edge.
     """
     by_row = _find_faces_across(south, east, corner, shape, resolution)
     by_column = _find_faces_across(east, south, corner[::-1], shape[::-1], resolution)

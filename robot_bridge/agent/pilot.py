@@ -1,8 +1,8 @@
 """The pilot, which turns an agent's primitives into decisions and has the decisions carried out.
 
 Every motion is a NavigationDecision, which passes the executor, the controller and the safety chain like a model's
-decision. For a quarter turn of the agent, the robot drives as many arcs as the cell requires until it has the new
-heading in the same cell. Therefore the goal given to the executor is a pose, not only a place.
+decision. For a quarter turn of the agent, the robot drives arcs within the cell until the robot has the new heading.
+Therefore the goal given to the executor is a pose, not only a place.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Pilot:
         return self._reach(goal, heading)
 
     def _reach(self, goal: NavGoalTarget, heading: float) -> bool:
-        """Drive to the goal unless the robot stands there; return whether the robot stands there then."""
+        """Drive to the goal unless the robot is already there; return whether the robot reached the goal."""
         if not self._is_at(goal, heading):
             self._approach(goal)
         return self._is_at(goal, heading)

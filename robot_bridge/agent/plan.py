@@ -1,4 +1,4 @@
-"""Check a plan against the agent that is to carry it out, before the robot moves (pure).
+"""Check that an agent can carry out a plan, before the robot moves (pure).
 
 The agent's actions are read from its source without running the source. In a plan, things are named kind_colour, as
 the planner and the agent's actions name them. A thing without a matching sign cannot exist around a robot.
@@ -43,7 +43,7 @@ COLOURS_OF_KINDS: Final = _collect_colours()
 
 
 def check_plan(text: str, agent: AgentSource, called: str = "the agent") -> Plan:
-    """Parse a plan, check that the agent can carry it out, and return the parsed plan.
+    """Parse a plan, check that the agent can carry out the plan, and return the parsed plan.
 
     Args:
         text: such as ``[go_to_object(a1, ball_red), pick_up_object(a1, ball_red)]``.
@@ -130,7 +130,7 @@ def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[
 
 
 def _find_problem(name: str, words: Collection[str]) -> str:
-    """Return why no thing can have this name, or "" if a thing can.
+    """Return why no thing can have the name ``name``, or "" if a thing can have the name.
 
     ``words`` are the words in the agent's source. The function returns "" for an argument made of these words, because
     such an argument need not name a thing.

@@ -128,8 +128,8 @@ _DONE = 6
 Judge = ShadowJudge | OperatorJudge
 """Keeper of the task (``mission``) that knows when the task is done; the agent cannot see the judge.
 
-``over`` and ``solved`` are the state of the episode, and ``reward`` is its reward. If the episode is over but not
-solved, ``why_over`` says why. ``step`` counts a primitive that has physically happened. ``count_failed_primitive``
+``over`` and ``solved`` are the state of the episode, and ``reward`` is the episode's reward. If the episode is over but
+not solved, ``why_over`` says why. ``step`` counts a primitive that has physically happened. ``count_failed_primitive``
 counts a primitive that failed, which takes a step, too.
 """
 

@@ -275,7 +275,7 @@ class Senses:
     def survey(self, at: Pose4) -> dict[Cell, str]:
         """Return the word of every cell in the window at the robot's pose ``at``.
 
-        If cells are unseen, first drive to near poses to look at them, then back to ``at``.
+        If cells are unseen, first look at these cells from near poses and drive back to ``at``.
 
         Raises:
             DeviceError: the robot cannot get back to ``at``.
@@ -304,7 +304,10 @@ class Senses:
         return not is_solid(label) or self._knowledge.word(cell, self.terrain()) == "empty"
 
     def change(self, cell: Cell, label: Label | None) -> None:
-        """Enter an effect: the cell now holds the thing ``label``, or no thing if None. Wait until the map shows it."""
+        """Enter an effect and wait until the map shows the effect.
+
+        The cell now holds the thing ``label``, or no thing if ``label`` is None.
+        """
         self._knowledge.change(cell, label, self.pilot.state.now)
         has_solid = label is not None and is_solid(label)
         chart = self._controller.navigation.map

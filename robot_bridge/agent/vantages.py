@@ -121,7 +121,7 @@ class Vantages:
         best_worth = 0.0
         for cost, pose in self._reachable(at):
             effort = cost + LOOK_COST
-            # Costs grow, so no later pose can be worth more, even if it showed all unknown cells.
+            # Costs grow, so no later pose can be worth more, even a pose that shows all unknown cells.
             if len(unknown) / effort <= best_worth:
                 break
             cell, direction = pose

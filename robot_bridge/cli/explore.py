@@ -149,7 +149,7 @@ def _record_options(options: ExploreOptions) -> dict[str, object]:
 
 
 def _report(options: ExploreOptions, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
-    """Write the summary into ``folder`` and print it."""
+    """Write the summary into ``folder`` and print the summary."""
     records = desk.ledger.records if desk else ()
     cost = sum((record.cost or 0 for record in records), start=0)
     written = {"settings": _record_options(options), **asdict(summary), "cost_usd": float(cost)}

@@ -10,7 +10,7 @@ from robot_bridge.cli import narration
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Pose
 from robot_bridge.exploration.endings import is_ordinary
 from robot_bridge.protocols import Journal
-from robot_bridge.safety.chain import kind_of
+from robot_bridge.safety.chain import strip_figures
 from robot_bridge.text import harmless
 
 _REPEATED_AFTER: Final = 5.0
@@ -57,7 +57,7 @@ class Narrator(Journal):
         self._line(now, narration.describe_result(result))
 
     def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
-        kind = kind_of(applied.reason)
+        kind = strip_figures(applied.reason)
         if not kind or is_ordinary(kind):
             return
         if now - self._last_told.get(kind, -inf) >= _REPEATED_AFTER:

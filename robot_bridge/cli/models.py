@@ -1,7 +1,7 @@
 """Models for the navigator, over ``spca.llm.providers``; every call is accounted for, recorded and replayable.
 
-An embedded navigator is treated like a model behind a server: it gets the same requests, and its answers are recorded
-in the same files.
+An embedded navigator is treated like a model behind a server. The navigator gets the same requests, and its answers are
+recorded in the same files.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ Line = tuple[str, str]
 
 
 def describe_decision(result: ExecutionResult) -> Line:
-    """Return a line that says what is to be done or, for a refused decision, why not."""
+    """Return a line that describes the decision; for a refused decision, the line gives the reason."""
     wish = decision_text(result.decision)
     reason = harmless(result.reason, _LONG)
     if not result.is_valid:
@@ -121,7 +121,7 @@ def _call_text(decision: NavigationDecision) -> str:
 
 
 def describe_result(result: ActionResult) -> Line:
-    """Return a line that says what became of a decision."""
+    """Return a line that describes the result of a decision."""
     parts = [_NAMES.get(result.tool_name, harmless(result.tool_name, _SHORT))]
     clear = result.data.get("clear")
     if isinstance(clear, bool):

@@ -1,4 +1,4 @@
-"""Measure the action under way and decide when it is over; success is measured by odometry, never by commands."""
+"""Measure the action under way and decide when the action is over; success comes from odometry, never from commands."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Finished:
 
 @dataclass(slots=True)
 class Verdict:
-    """End of an action: whether the action succeeded, and why it ended ("" if it ended as planned)."""
+    """End of an action: whether the action succeeded, and why the action ended ("" for the planned end)."""
 
     success: bool
     stopped_reason: str = ""

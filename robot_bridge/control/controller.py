@@ -1,4 +1,4 @@
-"""The control loop: a tick observes, estimates, asks the current action for a command, and passes it through the chain.
+"""The control loop: a tick observes, estimates, asks the action for a command, and sends the command through the chain.
 
 ::
 
@@ -144,7 +144,7 @@ class Controller:
         decided = self.clock.now()
         applied = self.chain.step(commands, observation, decided)
         self.robot.apply(applied.twist)
-        # An emergency stop in another thread may have reached the robot just before apply; then stop again.
+        # If an emergency stop in another thread reached the robot just before apply, the stop must be repeated.
         if applied.twist != REST and self.chain.state.stopped:
             self.robot.stop()
         self.interventions.count_result(applied)
@@ -247,7 +247,10 @@ class Controller:
             journal.record_map(now, grid.codes, grid.resolution, grid.x, grid.y)
 
     def _choose_commands(self, now: float) -> tuple[Command, ...]:
-        """Return the command for this period: a person's, else rest on hold, else the action's, else no command."""
+        """Return the command for this period, if any.
+
+        A person's command comes first. On hold, the command is rest. Otherwise the action under way is asked.
+        """
         if self._human is not None and self._human.expires > now:
             self._performer.hold()
             return (self._human,)
@@ -274,7 +277,7 @@ class Controller:
             self._performer.judge(commands[0].twist.linear, applied, observation, self._frontiers, now)
 
     def _deliver(self, finished: Finished) -> None:
-        """Keep a result until it is collected, show it in the view, and record it."""
+        """Queue a result for :meth:`outcome`, show the result in the view, and record the result."""
         self._finished.append(finished)
         self.amend(finished.result)
         now = self.clock.now()
@@ -330,7 +333,7 @@ class Controller:
     def run(
         self, execution: ExecutionResult, timeout: float, after_tick: Callable[[], None] = lambda: None
     ) -> ActionResult:
-        """Carry out a decision: tick until it is over, and return its result.
+        """Carry out a decision: tick until the decision is over, and return its result.
 
         After ``timeout`` seconds of the robot's clock, the decision ends as failed. ``after_tick`` is called after
         every tick.
@@ -348,7 +351,7 @@ class Controller:
             after_tick()
 
     def hold(self, reason: str) -> None:
-        """Hold the robot still until ``hold`` is called with ""; then the action under way continues.
+        """Hold the robot still until ``hold`` is called with "", and continue the action under way afterwards.
 
         A person's command is still obeyed on hold.
         """

@@ -135,7 +135,7 @@ class Performer:
     def judge(
         self, asked: float, applied: Applied, observation: Observation, frontiers: Iterable[Frontier], now: float
     ) -> None:
-        """Add a period to the action's measurements, and end the action if it is over.
+        """Add a period to the action's measurements, and end the action if the action is over.
 
         Args:
             asked: speed for which the action asked in this period, m/s.
@@ -157,7 +157,7 @@ class Performer:
             self.end(judgement)
 
     def _resume_after_hold(self, action: Action) -> None:
-        """Plan the rest of the action again if it has just been on hold for long."""
+        """If the action was on hold for longer than ``RESUMED_AFTER_S``, plan the remaining motion again."""
         held_s = self._held_s
         self._held_s = 0.0
         if held_s <= RESUMED_AFTER_S:
@@ -186,7 +186,7 @@ class Performer:
         self._action = Action(execution, target)
 
     def _start(self, execution: ExecutionResult) -> None:
-        """Make the decision the action under way, or deliver it as failed if it is refused or impossible."""
+        """Make a decision the action under way; a decision that is refused or impossible is delivered as failed."""
         if not execution.is_valid:
             self._deliver(_finish_at_once(execution, Verdict(False, execution.reason)))
             return

@@ -118,9 +118,9 @@ def describe_priority(fault: str) -> str:
 def real_time() -> Iterator[str]:
     """Give this thread real-time priority (SCHED_RR) within the block.
 
-    Threads and processes started within the block inherit the priority. Therefore start threads within the block: all
-    threads need the priority, because the interpreter runs one thread at a time, and a thread that holds the
-    interpreter but is not scheduled blocks the others. Start processes before the block.
+    Threads and processes started within the block inherit the priority. All threads of the process need the priority,
+    because the interpreter runs a single thread at a time: a thread that holds the interpreter but is not scheduled
+    blocks all other threads. Therefore start threads within the block, and start processes before the block.
 
     Yields:
         "", or why the system refuses the priority; the block then runs at ordinary priority.

@@ -83,7 +83,8 @@ class BlockedActionMemory:
     def should_allow(self, decision: NavigationDecision) -> tuple[bool, str]:
         """Return whether a decision may be carried out, and a line for the model.
 
-        The line says why the decision is refused or, for an allowed decision, that it was blocked before, else "".
+        For a refused decision, the line says why. For an allowed decision that was blocked before, the line says so.
+        Otherwise the line is "".
         """
         self._forget_expired()
         key = action_key(decision)
@@ -154,8 +155,8 @@ class SafetyExecutor:
     def execute_pose(self, goal: NavGoalTarget, why: str, vm: View) -> ExecutionResult:
         """Check a goal with a heading, which no tool can express; the target of the result is ``goal`` itself.
 
-        The result's decision is the most similar call of a tool. This is a rotation if a heading is wanted and the
-        footprint's middle is already at the place, else a drive to the place.
+        The result's decision is the most similar call of a tool. If a heading is wanted and the footprint's middle is
+        already at the place, the call is a rotation, else a drive to the place.
         """
         pose = vm.current_position
         heading = goal.heading
@@ -229,7 +230,7 @@ class SafetyExecutor:
 
         Returns:
             Whether there is room; the decision, slowed down if an obstacle is near; and a reason. The reason says why
-            there is no room or what was changed, else it is "".
+            there is no room or what was changed, or is "" for an unchanged decision.
         """
         direction = decision.parameters["direction"]
         clearance = obstacle_distances.get(direction, 0.0)

@@ -1,7 +1,7 @@
 """Detect events for which a model is asked before its timer runs out (pure).
 
-The events are a doorway, an intersection, a dead end, and a distance driven. An event that stays in view fires once. If
-it fired again and again while the robot passes a doorway, triggers would cost more calls than they save.
+The events are a doorway, an intersection, a dead end, and a distance driven. An event that stays in view fires once.
+Otherwise a doorway would fire again and again while the robot passes, and cost more calls than triggers save.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ class EventTrigger:
         return bool(new_places)
 
     def _fire_on_begin(self, trigger: Trigger, holds: bool, position: Pose) -> bool:
-        """Return whether an event fires: its condition has just begun to hold, at a new place. Remember the place."""
+        """Return whether an event fires, and remember the place if so.
+
+        An event fires if its condition has just begun to hold and the event has not fired near this position.
+        """
         has_begun = holds and not self._held[trigger]
         self._held[trigger] = holds
         place = (position.x, position.y)

@@ -62,8 +62,8 @@ _CLOCK_TOLERANCE_S: Final = 1e-6
 class Answer:
     """Answer to a question.
 
-    ``value`` is a decision or a description. If it is None, ``failure`` says why, or ``error`` is what the question
-    raised. ``latency_s`` is how long the answer took on the robot's clock; if None, the real time counts.
+    ``value`` is a decision or a description. If ``value`` is None, ``failure`` says why, or ``error`` is the error that
+    the question raised. ``latency_s`` is how long the answer took on the robot's clock; if None, the real time counts.
     """
 
     value: NavigationDecision | str | None = None
@@ -73,7 +73,7 @@ class Answer:
 
 
 Question = Callable[[], Answer]
-"""Function that asks the model and returns the answer; an error that it raises becomes an answer, too."""
+"""Function that asks the model and returns the answer; a raised error becomes an answer, too."""
 
 
 def _ask(question: Question) -> Answer:
@@ -173,7 +173,7 @@ class Shown:
     pose: Pose
 
     def compare_with(self, view: View) -> LeftOut:
-        """Return the reason to leave out the view's picture, given that it shows nothing new."""
+        """Return the reason to leave out the view's picture, which must show nothing new."""
         frame = view.observation.frame
         pose = view.current_position
         if frame is None or frame.stamp <= self.frame.stamp:
@@ -277,7 +277,7 @@ class Asker:
             memory.record_dead_end(Direction.FORWARD, view.current_position, "everything ahead is near")
 
     def listen(self) -> Answer | None:
-        """Return the model's answer once it has come, else None; count and note the answer or its failure.
+        """Return the model's answer a single time after the answer has come, else None; count and note the answer.
 
         Raises:
             Exception: the model raised an error other than :class:`ModelFailure`, which is a defect and not a failed

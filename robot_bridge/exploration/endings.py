@@ -66,7 +66,7 @@ _YIELDING: Final = frozenset({Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME})
 
 
 class Closing:
-    """Judge of when an exploration is over and how it ended; the first ending counts.
+    """Judge that decides when an exploration is over and keeps the ending; the first ending counts.
 
     Args:
         fault: returns the ending and the reason that a fault of the model stands for, or None.
@@ -86,7 +86,11 @@ class Closing:
         self.claims = 0
 
     def end(self, ending: Ending, because: str = "") -> None:
-        """End the exploration, unless it has ended; ``because`` replaces the ending's general sentence."""
+        """Set the ending, unless the exploration has already ended.
+
+        ``because`` replaces the ending's general sentence. If the robot has missed home or the model has a fault, the
+        ending may be replaced.
+        """
         if self.ended is not None:
             return
         if self._has_missed_home and ending in {Ending.EXPLORED, Ending.GAVE_UP}:

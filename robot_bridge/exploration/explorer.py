@@ -260,7 +260,7 @@ class Explorer:
         self._check_end(now)
 
     def _take_order(self) -> None:
-        """Begin a person's next order, if there is an order that may begin."""
+        """Take a person's next order from the queue and begin to carry out the order; do nothing if none may begin."""
         decision = self._orders.take(is_busy=self._operator is not None)
         if decision is None:
             return
@@ -377,7 +377,7 @@ class Explorer:
         return self._asker.describe(self.controller.view, target.focus, now)
 
     def _handle_claim(self, outcome: Finished, *, is_order: bool) -> None:
-        """Let the claim that the exploration is complete end the exploration, or tell the model why it does not."""
+        """End the exploration for a claim that it is complete; if the claim is not accepted, tell the model why."""
         left = self.controller.state.frontiers
         cut_off = self.controller.navigation.frontiers_cut_off
         if not self._closing.accept_claim(len(left), cut_off, by_person=is_order):
@@ -410,7 +410,10 @@ class Explorer:
             self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, result.stopped_reason)
 
     def _watch_model(self, now: float) -> None:
-        """Make decisions without the model if its answer is overdue or it is gone, and end or repeat the drive home."""
+        """If the model is gone or its answer is overdue, carry out the next decision without the model.
+
+        If nothing is left to explore, end the exploration or repeat the drive home.
+        """
         decision = self._fallback.watch(self._asker.seconds_owed(now), now, is_alone=self._asker.is_alone)
         if decision is not None:
             self._carry_out(decision)

@@ -39,7 +39,7 @@ _ALONE_TIERS: Final = frozenset({Tier.LOCAL_NAV, Tier.RETURN_HOME})
 
 
 class LocalExploration:
-    """Decision maker without a model: drives to the nearest frontier, with preference for wide ones and ones ahead.
+    """Decision maker without a model, which prefers frontiers that are near, wide and ahead.
 
     Args:
         home: pose to which the robot returns at the end, and in an outage.
@@ -69,7 +69,7 @@ class LocalExploration:
     ) -> NavigationDecision | None:
         """Return the next decision, or None to continue; must be called in every step of the decision loop.
 
-        ``way_to`` measures the path to a frontier. Without it, the straight distance counts, which ignores walls.
+        ``way_to`` measures the path to a frontier. Without ``way_to``, the straight distance counts and ignores walls.
         """
         frontiers = state.frontiers
         pose = state.current_position

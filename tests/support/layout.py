@@ -76,7 +76,6 @@ TWIN_CLASSES = {
     },
     "robot_bridge": {
         "Action": "under way; as a message says it",
-        "Body": "a robot that was chosen; the measures of one",
         "Choice": "of the embedded navigator; of when to ask",
         "Room": "as a message says it; of a floor plan",
     },

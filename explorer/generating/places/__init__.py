@@ -1,1 +1,4 @@
-"""Place a plan: rooms, passages, things, the spawn, and the deeds of the witness."""
+"""Place a plan in a scene: rooms, passages, things and the spawn.
+
+The package also lists the deeds: the abstract steps by which the witness achieves the goal.
+"""

@@ -1,4 +1,8 @@
-"""List the deeds of a scene's witness, in the order in which the gates open, and the resulting order of the hops."""
+"""List the deeds by which the witness of a scene achieves the goal, and the order in which they achieve the hops.
+
+A deed is an abstract step of :mod:`explorer.solver.steps`. The witness opens each gate before it goes to what lies
+behind the gate. An area is a room with a gate; a hop is a planned milestone.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +19,17 @@ from explorer.solver import steps as do
 from explorer.solver.steps import Step
 
 LOOK_WITHIN: Final = 4.0
-"""Greatest distance in metres from which a look finds a target."""
+"""Greatest distance in metres from the body to the target of a hop to look."""
 
 
 class Deeds:
     """The abstract steps that achieve the goal of a placed plan.
 
-    The steps follow from a walk back from the goal: before a hop, the witness does everything that the hop needs.
+    The steps are found recursively from the goal: before each hop come the steps for everything that this hop needs.
 
     Attributes:
         steps: steps for :func:`explorer.solver.witness.carry_out`.
-        hops: all hops, in the order in which the steps achieve the hops.
+        hops: all hops, in the order in which the steps achieve them.
     """
 
     def __init__(self, plan: Plan, placed: Furnished) -> None:
@@ -40,7 +44,7 @@ class Deeds:
         self._do_hop(plan.goal)
 
     def _do_hop(self, hop: Hop) -> None:
-        """Append the steps that achieve a hop, after the steps for everything that the hop needs."""
+        """Append the steps for everything that a hop needs, and then the steps that achieve the hop."""
         target = hop.target
         if hop.aim == "item":
             self._get_item(hop.item)
@@ -59,7 +63,7 @@ class Deeds:
         self._mark_done(hop)
 
     def _aim_cell(self, thing: Thing) -> Cell:
-        """Return the cell of a thing to aim at or stand in."""
+        """Return the cell of a thing at which the witness aims, or in which it stands."""
         return self._placed.cells[thing][0]
 
     def _mark_done(self, hop: Hop | None) -> None:
@@ -69,7 +73,8 @@ class Deeds:
     # areas
 
     def _enter_area(self, area: Area) -> None:
-        """Open the gates on the way to an area and enter the area, unless earlier steps have entered it."""
+        """Append steps that open the gates on the way to an area and enter it; if earlier steps enter it, do nothing.
+        """
         if area in self._entered_areas:
             return
         parent, gate = area.entrance
@@ -91,7 +96,10 @@ class Deeds:
         self._mark_done(gate.hop)
 
     def _go_to(self, area: Area) -> None:
-        """Go to an area, and open the timed doors on the way, because they have closed since the last passage."""
+        """Append steps that go to an area.
+
+        The steps open each timed door on the way, because the door has closed since it was last passed.
+        """
         self._enter_area(area)
         current_path = list(self._current_area.walk_to_root())
         target_path = list(area.walk_to_root())
@@ -110,7 +118,7 @@ class Deeds:
         self._current_area = area
 
     def _leave_by_timed_door(self, area: Area) -> None:
-        """Open the timed door of an area from inside, and step out into the parent area."""
+        """Append steps that open the timed door of an area from inside and step out into the parent area."""
         parent, gate = area.entrance
         self._use_device(gate.devices[1])
         x, z = self._placed.layout.passages[area.number].middle[0]
@@ -121,13 +129,16 @@ class Deeds:
         self.steps.append(do.Use(self._aim_cell(device)))
 
     def _step_in(self, area: Area) -> None:
-        """Step into an area through its gate, which is open."""
+        """Append a step into an area through its gate, which earlier steps have opened."""
         inside = room_box(self._placed.layout.passages[area.number])
         self.steps.append(do.Enter(inside.least, inside.most))
         self._current_area = area
 
     def _pass_gate(self, gate: Gate, passage: Passage) -> None:
-        """Open a gate with its key, or lay blocks to cross the gate; the body is in the parent area."""
+        """Append steps that open a gate with its key, or that lay blocks to cross the gate.
+
+        When these steps begin, the body is in the parent area.
+        """
         if gate.opener == "handle":
             self.steps.append(do.PlaceBeside(door_name(passage), gate.item))
         elif gate.kind == "wooden_door":
@@ -146,7 +157,9 @@ class Deeds:
     # items
 
     def _get_item(self, item: str) -> None:
-        """Craft an item or take it from its sources; if a hop asks for the item, mark this hop done."""
+        """Append steps that craft an item or take it from its sources; if a hop asks for the item, mark this hop as
+        done.
+        """
         hop = next(self._hops_for(item), None)
         if item in self._plan.crafts:
             self._craft_item(item)
@@ -156,16 +169,19 @@ class Deeds:
         self._mark_done(hop)
 
     def _hops_for(self, item: str) -> Iterator[Hop]:
-        """Yield the hops that ask for an item."""
+        """Yield the hops whose aim is to have an item."""
         for hop in self._plan.hops:
             if hop.aim == "item" and hop.item == item:
                 yield hop
 
     def _sources_of(self, item: str, hop: Hop | None) -> list[Thing]:
-        """Return the things from which to take an item.
+        """Return the things from which the witness takes an item.
 
-        If the hop that asks for the item has a thing as its target, return only this thing; otherwise, return all
-        things of the plan that give the item.
+        If the target of ``hop`` is a thing, return only this thing; otherwise, return all things of the plan that give
+        the item.
+
+        Args:
+            hop: the hop that asks for the item, or None.
 
         Raises:
             RejectedDraw: no thing gives the item.
@@ -178,7 +194,9 @@ class Deeds:
         return sources
 
     def _get_thing(self, thing: Thing) -> None:
-        """Take what a thing gives, with the tool that the thing needs, unless earlier steps have done so."""
+        """Append steps that take what a thing gives, with the tool that the thing needs; if it is taken already, do
+        nothing.
+        """
         if thing in self._taken_things:
             return
         self._taken_things.add(thing)
@@ -196,7 +214,7 @@ class Deeds:
             self.steps.extend(do.Dig(cell) for cell in cells[: thing.count])
 
     def _craft_item(self, item: str) -> None:
-        """Get the raw materials of an item and craft the item, unless earlier steps have done so."""
+        """Append steps that get the raw materials of an item and craft it; if it is crafted already, do nothing."""
         if item in self._crafted_items:
             return
         self._crafted_items.add(item)
@@ -214,7 +232,7 @@ class Deeds:
         """Return a cell beside a table in which a body can stand.
 
         Raises:
-            RejectedDraw: no neighbouring cell is free.
+            RejectedDraw: no cell beside the table is free.
         """
         draft = self._placed.draft
         x, y, z = self._aim_cell(table)
@@ -227,7 +245,7 @@ class Deeds:
 
 
 def room_box(passage: Passage) -> Box:
-    """Return the smallest box that contains the room behind a passage and the part of the passage behind its gate."""
+    """Return the smallest box around the child room of a passage and the rows of the passage behind its gate."""
     box = passage.child.inside
     floor = passage.child.floor
     # The first row behind a moat does not count.

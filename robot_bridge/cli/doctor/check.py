@@ -1,4 +1,4 @@
-"""One line of the doctor's report."""
+"""Line of the doctor's report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Line of the doctor's report: what was checked (``name``), whether it is in order, and the finding in words."""
+    """Line of the doctor's report: name of the checked part, whether the part is in order, and the finding in words."""
 
     name: str
     holds: bool

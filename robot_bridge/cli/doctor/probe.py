@@ -41,8 +41,8 @@ _ATTEMPTS: Final = 3
 def checks(domain: int, topics: Topics, limit: float) -> Iterator[Check]:
     """Yield the checks of the deadman.
 
-    The deadman must be the only publisher to the driver. It must pass commands on, send zeros within ``limit`` seconds
-    after commands cease, and obey a stop. The deadman is released again, unless another program stopped it.
+    The deadman must be the only publisher to the driver, pass commands on, send zeros within ``limit`` seconds after
+    commands cease, and obey a stop. After the checks the deadman is released, unless another program stopped it.
     """
     if topics.commands != HOST_COMMANDS:
         yield Check("deadman", False, f"commands go to {topics.commands}, where no deadman listens")
@@ -107,7 +107,7 @@ class _Probe:
         return self._find_deafness(), rate
 
     def _find_deafness(self) -> str:
-        """Return why the deadman does not obey commands, or "" if it does; the last command is rest."""
+        """Return why the deadman does not obey commands, or "" if the deadman obeys; the last command sent is rest."""
         if not wait_until(lambda: self._stop.listeners, _APPEAR_S):
             return f"does not listen on {STOP}"
         if self._wait_for_output(_TEST_COMMAND, is_commanded=True) == inf:

@@ -1,1 +1,1 @@
-"""Memory of an exploration: the state with its file, the rules that update the state, and its text for a prompt."""
+"""Memory of an exploration: the state, the rules that update the state, and the state as text for a prompt."""

@@ -1,8 +1,8 @@
 """Memory of an exploration: rooms, frontiers, dead ends and the last actions.
 
 A model sees nothing of earlier calls, except for the text of :meth:`ExplorationMemory.to_prompt_text`. Names of rooms
-and things come from models and are untrusted. They are cut and sanitised when they are recorded, and cut again when
-they are written into a prompt.
+and things come from models and are untrusted. Names are cut and sanitised when recorded, and cut again when written into
+a prompt.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def filter_parameters(decision: NavigationDecision) -> dict[str, Any]:
 
 
 def _simplify_value(value: object) -> object:
-    """Return a truth value or number unchanged and a text cut; of any other value return the name of its type."""
+    """Return a truth value or a number unchanged, a text cut, and the name of the type for any other value."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float) and abs(value) < _MAX_NUMBER:
@@ -224,7 +224,7 @@ def _is_replaced(known: Finding, new: Finding) -> bool:
 
 
 def _describe_frontier(frontier: Frontier, position: Pose) -> KnownFrontier:
-    """Return a frontier as it appears from a position, in the form in which it is remembered."""
+    """Return a frontier in the form in which the memory keeps frontiers, with direction and distance from ``position``."""
     bearing = degrees(wrap_angle(position.bearing_to(frontier.x, frontier.y)))
     distance = float(position.distance_to(frontier.x, frontier.y))
     kind = "doorway" if frontier.width_m <= _DOORWAY_WIDTH_M else "open"

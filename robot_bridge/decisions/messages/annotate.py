@@ -1,6 +1,6 @@
 """Annotate the camera image for a model: write depths into the image, and draw a compass with the heading (pure).
 
-A model reads distances better than it guesses them. "--" means that the camera measured no depth.
+A model reads distances better than it guesses distances. "--" means that the camera measured no depth.
 """
 
 from __future__ import annotations

@@ -221,8 +221,8 @@ def _score_distance(distance: float) -> float:
 def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> float:
     """Return the similarity of two RGB frames (height, width, 3) of any size.
 
-    The similarity is 1 minus the mean absolute difference of the frames at 160x120 in grey. It is 1 for identical
-    frames, and 0 for black against white or if a picture is missing.
+    The similarity is 1 minus the mean absolute difference of the frames at 160x120 in grey. Identical frames have the
+    similarity 1, black and white have 0. If a picture is missing, the similarity is 0.
     """
     if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
         return 0.0
@@ -233,8 +233,8 @@ def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray
 def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> bool:
     """Return whether two RGB frames differ in any colour of any patch; True if a picture is missing.
 
-    Patches are 1/32 of the frame's width wide. They show a small thing that appears, which hardly changes the mean of
-    the whole picture.
+    Patches are 1/32 of the frame's width wide. A small thing that appears changes a patch, but hardly the mean of the
+    whole picture.
     """
     if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
         return True

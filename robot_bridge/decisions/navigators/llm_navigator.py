@@ -2,7 +2,7 @@
 
 Every request stands alone: a model gets one message and answers with one tool call. The next message says what was
 wrong with an answer. The safety executor, not this module, decides whether a call may be carried out. An unreadable
-call is passed on, so that the executor refuses the call, and the call is remembered and logged like any other call.
+call is also passed to the executor. The executor refuses the call, and the refusal is remembered and logged.
 """
 
 from __future__ import annotations

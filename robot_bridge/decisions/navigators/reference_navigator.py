@@ -1,8 +1,8 @@
 """``reference/navigator``: an explorer with fixed rules that knows nothing but the message that any model gets.
 
-The reference navigator runs without a key, and other models are compared with it. Between two calls, the navigator
-remembers nothing, and it does not look at the image. Therefore the same message always leads to the same call. The
-rules are tried in order, and the first rule with an answer decides.
+The reference navigator runs without a key and is the baseline for other models. The navigator remembers nothing between
+two calls and does not look at the image. Therefore the same message always leads to the same call. The rules are tried
+in order, and the first rule with an answer decides.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from robot_bridge.decisions.messages.message_parser import (
 )
 
 _ROOM_AWAY_M: Final = 2.5
-"""Nearer than this to the place where a room was entered, a place belongs to this room."""
+"""A place belongs to a room if it is nearer than this to the place where the room was entered."""
 _PASSED_DEG = 120
 _PASSED_M = 1.3
 """The robot has just driven through a doorway if the doorway is at least ``_PASSED_DEG`` away from ahead and at most
@@ -114,7 +114,7 @@ def look_into_room(seen: Seen) -> Choice | None:
 
 
 def finish(seen: Seen) -> Choice | None:
-    """Stop if no frontiers are left; end the exploration unless it has hardly begun."""
+    """If no frontiers are left, end the exploration; if the exploration has hardly begun, stop and wait instead."""
     if seen.frontiers is None or seen.frontiers:
         return None
     has_hardly_begun = seen.driven_m < _SETTLED_M and seen.time_s < _SETTLED_S
@@ -169,7 +169,10 @@ def go_through_doorway(seen: Seen) -> Choice | None:
 
 
 def wander(seen: Seen) -> Choice | None:
-    """Drive ahead if there is room; else turn to a long view; else drive into a narrow direction after a check."""
+    """Drive ahead if there is room.
+
+    If there is no room ahead, turn to a long view. If there is no long view, check a narrow direction and drive there.
+    """
     ahead = [direction for direction in _AHEAD if not _was_blocked(seen, direction)]
     best = max(ahead, key=lambda direction: _appeal(seen, direction), default=None)
     best_score = 0.0 if best is None else seen.affordances[best]
