@@ -18,7 +18,7 @@ from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError,
 from spca.llm.calls.answers import check_complete, plain, quotable, read_object
 from spca.llm.calls.desk import Answered, CallDesk
 from spca.llm.catalogue.model_ref import ModelRef
-from spca.llm.providers.base import Limits, Message, Provider, Request, Response, Usage
+from spca.llm.providers.base import Message, Provider, Request, RequestOptions, Response, Usage
 from spca.prompts import render
 
 _LOG: Final = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class ChatGPTClient(Generic[Answer]):
         *,
         provider: Provider | None = None,
         desk: CallDesk | None = None,
-        limits: Limits = Limits(),
+        limits: RequestOptions = RequestOptions(),
         reasks: int = MAX_REASKS,
     ) -> None:
         self.model = model

@@ -156,7 +156,9 @@ def _locate_thing(label: Label, quad: NDArray[np.float64], frame: Frame, camera:
     quad = (_sort_corners(quad) - _optical_centre(frame)) / frame.focal
     upper_left, upper_right, lower_right, lower_left = quad
     sides = np.stack((lower_left - upper_left, lower_right - upper_right))
-    is_slanted = (np.abs(sides[:, 0]) > _MAX_SLANT * sides[:, 1]).any()
+    side_width = np.abs(sides[:, 0])
+    side_height = sides[:, 1]
+    is_slanted = (side_width > _MAX_SLANT * side_height).any()
     is_mirrored = upper_right[0] <= upper_left[0] or lower_right[0] <= lower_left[0]
     if is_mirrored or is_slanted:
         return None
@@ -169,7 +171,7 @@ def _locate_thing(label: Label, quad: NDArray[np.float64], frame: Frame, camera:
     inverse_depth = normal_ahead + normal_right * column
     if inverse_depth <= 0:
         return None
-    height = float(sides[:, 1].mean()) / inverse_depth
+    height = float(side_height.mean()) / inverse_depth
     if abs(height / face.marker - 1) > _MAX_SIZE_ERROR:
         return None
 

@@ -1,3 +1,3 @@
-"""Sense-Plan-Code-Act: the parts that the top-level applications are built of."""
+"""Sense-Plan-Code-Act: the packages from which the top-level applications are built."""
 
 __version__ = "0.1.0"

@@ -1,7 +1,7 @@
-"""The command ``spca`` (or ``python -m spca``): ``main.py`` with the other programs as commands of it.
+"""The command ``spca`` (or ``python -m spca``): ``main.py``, with the other programs as further commands.
 
-Only processes of this command have the folder of the applications on their path: itself, workers of an evaluation and
-the sandbox, which get its path, and Ray's actors, which put it there when they need it.
+Only processes of this command have the folder of the applications on their module path. These are the command itself,
+the workers of an evaluation and the sandbox, which inherit the path, and Ray's actors, which extend the path on demand.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
     "robot": ("robot_bridge.cli", "explore and act with a robot, simulated or real"),
     "explorer": ("explorer.cli", "explore open worlds with hidden prerequisites"),
 }
-"""Programs beside ``main.py`` by the word that calls them: the module whose ``main`` it is, and what it does."""
+"""Word that calls a program other than ``main.py`` -> the module with its ``main``, and its help text."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry out a command and return its exit code; without a command, print the help."""
+    """Run a command and return its exit code; without a command, print the help."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     is_module = Path(sys.argv[0]).name == Path(__file__).name
     command = "python -m spca" if is_module else "spca"
@@ -33,17 +33,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         module, _ = PROGRAMS[word]
         return _run(module, f"{command} {word}", command, arguments[1:])
 
-    others = {name: text for name, (_, text) in PROGRAMS.items()}
-    return _run("main", command, command, arguments or ["--help"], others)
+    other_programs = {name: text for name, (_, text) in PROGRAMS.items()}
+    return _run("main", command, command, arguments or ["--help"], other_programs)
 
 
 def evaluate(argv: Sequence[str] | None = None) -> int:
-    """Carry out ``multinet-run-eval``, which is ``spca gridworld`` by the name of MultiNet."""
+    """Run ``multinet-run-eval``, which is MultiNet's name for ``spca gridworld``."""
     return _run("run_eval", "multinet-run-eval", "spca", sys.argv[1:] if argv is None else argv)
 
 
 def _run(module: str, program: str, command: str, *arguments: object) -> int:
-    """Call ``main`` of a module as ``program``, while the other programs are called as parts of ``command``."""
+    """Call ``main`` of a module with ``arguments`` and return the exit code.
+
+    Args:
+        program: how a user calls this program, for its messages.
+        command: how a user calls ``main.py``, for messages that name further commands.
+    """
     os.environ[PROGRAM_VARIABLE] = program
     os.environ[COMMAND_VARIABLE] = command
     code: int = application(module).main(*arguments)

@@ -1,11 +1,11 @@
-"""The values that flow through the loop; the parts that take and return them are in :mod:`spca.protocols`.
+"""The values that flow through the loop. The parts of the loop are described in :mod:`spca.protocols`.
 
 ::
 
     World.sense() -> Snapshot -> PlannerLLM.plan(...) -> Plan
         -> CoderLLM.implement_actions(...) -> CodePatch -> World.run_sim(plan, agent) -> Outcome
 
-Everything here is frozen; nothing here imports anything of ours.
+All values are frozen. This module imports no other module of the program.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Primitive(IntEnum):
 
 
 PRIMITIVE_METHODS: tuple[str, ...] = tuple(p.name.lower() for p in Primitive)
-"""Names of the agent's primitive methods, indexed by code."""
+"""Names of the agent's primitive methods; the index is the code of the primitive."""
 
 DIRECTIONS: tuple[str, ...] = ("East", "South", "West", "North")
-"""Words for MiniGrid's direction indices 0-3."""
+"""Names of MiniGrid's directions; the index is MiniGrid's number of the direction."""
 
 
 class Status(StrEnum):
-    """How an attempt ended; exactly one of seven."""
+    """How an attempt ended."""
 
     SUCCESS = "success"
     GOAL_NOT_REACHED = "goal_not_reached"
@@ -51,8 +51,9 @@ class Status(StrEnum):
 
 
 class PlannerMode(StrEnum):
-    """Where a plan comes from. All but ``COMPILED``, a stored problem writer, are calls of the planner's model, and
-    decide model and prompt.
+    """How a plan is made. ``COMPILED`` plans come from stored problem writers; the other plans come from a model.
+
+    For plans of a model, the mode determines the model (large or small planner) and the prompt.
     """
 
     FRESH = "fresh"
@@ -72,11 +73,13 @@ class CoderMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VisibleObject:
-    """An object in the current 7x7 view, placed relative to the agent.
+    """An object in the agent's current view of 7 x 7 cells.
 
-    ``forward`` counts cells ahead of the agent (0-6), ``right`` cells to its right (negative: left, -3..3).
-    ``state`` is "open", "closed" or "locked" for doors, "off" or "on" for switches, "closed" or "open" for gates,
-    "fixed" for blocks that cannot be pushed, else None.
+    Attributes:
+        state: "open", "closed" or "locked" for a door; "off" or "on" for a switch; "closed" or "open" for a gate;
+            "fixed" for a block that cannot be pushed; else None.
+        forward: cells ahead of the agent, from 0 to 6.
+        right: cells to the right of the agent, from -3 to 3; negative to the left.
     """
 
     name: str
@@ -87,10 +90,14 @@ class VisibleObject:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What SENSE hands to PLAN; nothing unseen, no environment id, no seed.
+    """What SENSE returns for PLAN. It reveals no unseen cell, no environment id and no seed.
 
-    ``visible_grid`` is the accumulated map as rows of cell words (north up), the agent's own cell reading "agent",
-    cells never seen reading "unseen".
+    Attributes:
+        direction: name of the agent's direction, one of :data:`DIRECTIONS`.
+        inventory: the object that the agent carries, if any.
+        visible_grid: the accumulated map as rows of words for cells, north up. The agent's cell is "agent"; a cell
+            that was never seen is "unseen".
+        visible_objects: objects in the current view.
     """
 
     mission: str
@@ -101,12 +108,12 @@ class Snapshot:
 
 
 GRIDWORLD: Final = "Gridworld"
-"""Category of levels that are tasks of gridworld; their planner, and what shows their episodes, are others."""
+"""Category of levels that are tasks of gridworld, which have another planner and another display of episodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelInfo:
-    """What the planner gets about a level besides the snapshot."""
+    """What the planner is told about a level besides the snapshot."""
 
     category: str
     skill: str
@@ -115,10 +122,12 @@ class LevelInfo:
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One action of a plan with its arguments as they are passed to the agent's method.
+    """One action of a plan.
 
-    ``parameters`` are the names that the PDDL gives the arguments, () where they are not known; two steps that do the
-    same are equal whatever their names.
+    Attributes:
+        action: name of the action and of the agent's method.
+        args: arguments as they are passed to the agent's method.
+        parameters: names of the arguments in the PDDL; () if unknown. Names do not count when steps are compared.
     """
 
     action: str
@@ -131,7 +140,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class ActionSchema:
-    """An action of a PDDL domain: Python name, Python parameter names, and its ``(:action ...)`` text."""
+    """An action of a PDDL domain: its name and parameters as Python identifiers, and its ``(:action ...)`` text."""
 
     name: str
     parameters: tuple[str, ...]
@@ -140,14 +149,14 @@ class ActionSchema:
 
 @dataclass(frozen=True, slots=True)
 class PlannedAction:
-    """A step as a solver returned it, in the names of the PDDL, whatever their case."""
+    """A step as returned by a solver, with names of the PDDL in any case."""
 
     name: str
     args: tuple[str, ...]
 
 
 class SolveStatus(StrEnum):
-    """What a solver made of a PDDL domain and problem."""
+    """Result of a solver for a PDDL domain and problem."""
 
     SOLVED = "solved"
     PARSE_ERROR = "parse_error"
@@ -160,7 +169,7 @@ class SolveStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SolveResult:
-    """Answer of the solver stage; ``message`` is exact and meant for the planner LLM when not solved."""
+    """Answer of the solver; if not solved, ``message`` is an exact error message for the planner LLM."""
 
     status: SolveStatus
     steps: tuple[PlannedAction, ...] = ()
@@ -174,10 +183,12 @@ class SolveResult:
 
 @dataclass(frozen=True, slots=True)
 class ProblemWriter:
-    """A problem writer: Python that turns the snapshots of a family of missions into problems for one domain.
+    """Python code that turns snapshots into PDDL problems, for one PDDL domain and one family of missions.
 
-    ``source`` defines ``make_problem(snapshot: dict) -> str``, which raises ValueError for a snapshot that it cannot
-    read; ``name`` is a lower-case identifier.
+    Attributes:
+        name: a lower-case identifier.
+        source: code that defines ``make_problem(snapshot: dict) -> str``. The function raises ValueError if the
+            snapshot does not belong to the family of missions.
     """
 
     name: str
@@ -187,10 +198,12 @@ class ProblemWriter:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A validated plan together with the PDDL it came from.
+    """A validated plan with its PDDL.
 
-    ``writer`` names the stored writer that made the problem (``unlock/v003``), "" where a model did; ``draft`` is the
-    writer that came with a model's answer, not yet accepted.
+    Attributes:
+        engine: name of the planning engine.
+        writer: label of the stored problem writer that made the problem, such as ``unlock/v003``; "" if a model did.
+        draft: a new problem writer in the model's answer, which is not accepted yet.
     """
 
     steps: tuple[PlanStep, ...]
@@ -209,18 +222,18 @@ class Plan:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Names of the actions used, each once, in order of first use."""
+        """Names of the used actions, each once, in order of first use."""
         return tuple(dict.fromkeys(step.action for step in self.steps))
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """What the actions are called with, each once, in order of first use."""
+        """Arguments of the actions, each once, in order of first use."""
         return tuple(dict.fromkeys(arg for step in self.steps for arg in step.args))
 
 
 @dataclass(frozen=True, slots=True)
 class TrustedPDDL:
-    """PDDL that solved the last level of the category."""
+    """PDDL that solved the last solved level of the category."""
 
     domain: str
     problem: str
@@ -228,7 +241,7 @@ class TrustedPDDL:
 
 @dataclass(frozen=True, slots=True)
 class FailedPlan:
-    """A plan that did not solve the level: the plan text and how its last attempt ended."""
+    """A plan that did not solve the level, with status and message of its last attempt."""
 
     plan: str
     status: str
@@ -260,7 +273,7 @@ class AgentSource:
 
 @dataclass(frozen=True, slots=True)
 class CodePatch:
-    """What CODE hands to ACT: the merged agent, and which of its methods are new or changed."""
+    """What CODE returns for ACT: the merged agent, and the names of its new or changed methods."""
 
     agent: AgentSource
     changed: tuple[str, ...]
@@ -270,7 +283,7 @@ class CodePatch:
 class CodeFailure:
     """No acceptable code was obtained; ``message`` is the last error.
 
-    ``has_merged``: some code could be executed, and only the regression check refused it.
+    ``has_merged`` tells whether some code merged into the agent and was refused only by the regression check.
     """
 
     message: str
@@ -284,14 +297,21 @@ class CodeFailure:
 
 @dataclass(frozen=True, slots=True)
 class PlanObjection:
-    """The coder sends the plan back, since it is the plan that is wrong; ``words`` say what, in one line."""
+    """The coder's refusal of a wrong plan; ``words`` say in one line what is wrong with the plan."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One primitive with where it came from: plan position, high-level action and line of the agent source."""
+    """One executed primitive and its origin.
+
+    Attributes:
+        code: code of the primitive; see :class:`Primitive`.
+        position: index of the plan step that called the primitive, from 0.
+        action: action of this plan step.
+        line: line of the agent source that called the primitive.
+    """
 
     code: int
     position: int
@@ -300,7 +320,7 @@ class TraceStep:
 
 
 class EpisodeEnd(TypedDict):
-    """What every outcome says of the end of an attempt, as fields of :class:`Outcome`."""
+    """The fields of :class:`Outcome` that describe the state at the end of an attempt."""
 
     trace: tuple[TraceStep, ...]
     last_map: tuple[tuple[str, ...], ...]
@@ -313,13 +333,18 @@ class EpisodeEnd(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended, and what is needed to understand it.
+    """How an attempt ended.
 
-    ``position``, ``action`` and ``args`` name the plan step at fault, if any; ``traceback`` points
-    into the generated source; ``last_map`` is the accumulated map at the end, rows of cell words; ``trace`` the
-    primitives of this attempt; ``reward`` the simulator's last reward; ``corrections`` names
-    what of the simulator's own judgement was corrected in this episode; ``printed`` is what generated code printed;
-    ``state_hash``, ``direction`` ("" where it is not known) and ``inventory`` are those of the state in which it ended.
+    Attributes:
+        trace: executed primitives of the attempt.
+        last_map: accumulated map at the end, as rows of words for cells.
+        position, action, args: index, action and arguments of the plan step at fault, if any.
+        traceback: traceback into the generated source.
+        reward: last reward of the simulator.
+        corrections: names of the simulator's judgements that were corrected in the episode.
+        printed: output of the generated code.
+        state_hash, direction, inventory: hash of the final state, and the agent's direction ("" if unknown) and
+            carried object in the final state.
     """
 
     status: Status
@@ -339,12 +364,12 @@ class Outcome:
 
     @classmethod
     def success(cls, **end: Unpack[EpisodeEnd]) -> Outcome:
-        """Return the outcome of a mission that is complete."""
+        """Return the outcome of an attempt that completed the mission."""
         return cls(Status.SUCCESS, "the mission is complete", **end)
 
     @classmethod
     def goal_not_reached(cls, **end: Unpack[EpisodeEnd]) -> Outcome:
-        """Return the outcome of a plan that was carried out in vain."""
+        """Return the outcome of an attempt that executed its whole plan without completing the mission."""
         return cls(Status.GOAL_NOT_REACHED, "the plan was carried out but the mission is not complete", **end)
 
     @classmethod
@@ -357,7 +382,7 @@ class Outcome:
         traceback: str = "",
         **end: Unpack[EpisodeEnd],
     ) -> Outcome:
-        """Return the outcome of a failure at ``plan.steps[position]``; None for ``position`` blames no step."""
+        """Return the outcome of an attempt that failed at ``plan.steps[position]``; None blames no step."""
         if position is None:
             return cls(status, message, traceback=traceback, **end)
         step = plan.steps[position]
@@ -369,7 +394,7 @@ class Outcome:
 
     @property
     def steps(self) -> int:
-        """Primitives executed in this attempt."""
+        """Number of primitives executed in the attempt."""
         return len(self.trace)
 
     @property
@@ -379,7 +404,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A state that can be restored: the primitives since reset and the hash of the state they lead to."""
+    """A state that can be restored: the primitives since the reset, and the hash of the resulting state."""
 
     primitives: tuple[int, ...]
     state_hash: str
@@ -387,11 +412,14 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class AgentView:
-    """The read-only state that generated methods see, refreshed after every primitive.
+    """The read-only state that generated methods see, updated after every primitive.
 
-    Arrays hold codes (uint8) of ``words``, the same in every view of an episode; None for the vocabulary of
-    :mod:`spca.sense.perception`. ``full_grid`` is rows x columns with the agent's cell marked, ``observation`` 7 x 7 in
-    the map's orientation. Positions are (row, column) in ``full_grid``.
+    Attributes:
+        full_grid: codes (uint8) of the accumulated map, rows x columns, with the agent's cell marked.
+        observation: codes (uint8) of the current view, 7 x 7, in the orientation of the map.
+        position, start_position: (row, column) in ``full_grid``.
+        words: word of each code, the same in all views of an episode; None for the words of
+            :mod:`spca.sense.perception`.
     """
 
     mission: str

@@ -1,41 +1,41 @@
-"""The errors of the loop and of what it is built of.
+"""The errors of the loop and of its parts.
 
 ::
 
     SPCAError                     the root, see :mod:`spca.common.errors`
     ├── UserError                 the user can fix it: one line, exit code 2
     │   ├── CurriculumError       a malformed or unknown part of a curriculum
-    │   ├── SettingsError         flags, environment variables or folders that cannot be used
-    │   ├── FileError             a file that a user named and that cannot be read
-    │   ├── ResumeError           a run folder that cannot be continued as asked
+    │   ├── SettingsError         invalid flags, environment variables or folders
+    │   ├── FileError             a file that the user named cannot be read
+    │   ├── ResumeError           a run folder that cannot be resumed as asked
     │   ├── WorkspaceBusyError    another run holds the workspace lock
-    │   ├── ReportError           a run that cannot be looked at as asked
-    │   │   └── QueryError        SQL that is wrong, or wants more than to read the tables
-    │   └── SandboxError          the sandbox for generated code cannot be set up or has failed: nothing is executed
+    │   ├── ReportError           a run that cannot be shown as asked
+    │   │   └── QueryError        SQL that is wrong, or does more than read the tables
+    │   └── SandboxError          the sandbox cannot be set up or has failed, so generated code is not executed
     ├── WorldError                the simulator refused to build or reset a world
-    ├── RestoreError              a replayed checkpoint is not the state that was recorded
+    ├── RestoreError              a replayed checkpoint does not lead to the recorded state
     ├── PatchError                generated source cannot be merged into the agent
     ├── PlanTextError             PDDL or plan text that cannot be read
     ├── ProviderError             a model did not answer
     │   ├── ProviderConfigError   missing key, unknown prefix or model, refused request (not retried)
-    │   │   ├── UnknownModelError
-    │   │   ├── UnknownApiError     nothing answers at the address
-    │   │   ├── PromptTooLongError  it does not fit the model's context
-    │   │   └── ReplayMissError   a recorded run holds no answer to this call
-    │   ├── TransientError        no answer this time: busy, broken or out of reach (retried)
-    │   ├── UnsupportedFormError  the server does not know the form asked for (a weaker one is tried)
-    │   │   └── UnsupportedApiError  it lacks the API (another one is tried)
-    │   ├── ProviderDownError     no answer after all retries: the run stops and can be resumed
+    │   │   ├── UnknownModelError   the model does not exist
+    │   │   ├── UnknownApiError     the server has no API at the address
+    │   │   ├── PromptTooLongError  the prompt does not fit the model's context
+    │   │   └── ReplayMissError     a recorded run holds no answer to this call
+    │   ├── TransientError        no answer because the server is busy, broken or out of reach (retried)
+    │   ├── UnsupportedFormError  the server does not know the requested form of answer (a weaker form is tried)
+    │   │   └── UnsupportedApiError  the server lacks the API (another API is tried)
+    │   ├── ProviderDownError     no answer after all retries; the run stops and can be resumed
     │   └── BadAnswerError        an answer that is not of the requested form
     │       ├── RefusalError      the model declined to answer
     │       └── TruncatedError    the answer ended at the limit on its length
-    ├── PromptError               a template was given too little or unknown data
+    ├── PromptError               a template and its data do not fit
     └── BudgetReached             a limit on cost, calls or tokens was reached: exit code 3
-        └── UnusableModelError    a model gives no usable answer: the run pauses
+        └── UnusableModelError    a model gives no usable answer; the run pauses
 
-Failures that the loop is built to live with (``stuck``, ``goal_not_reached``, an unsolvable problem) are values,
-see :class:`spca.contracts.Outcome` and :class:`spca.contracts.SolveResult`. Errors of other libraries are translated
-where they enter.
+Failures that the loop handles (``stuck``, ``goal_not_reached``, an unsolvable problem) are not errors but values; see
+:class:`spca.contracts.Outcome` and :class:`spca.contracts.SolveResult`. Errors of other libraries are translated into
+these errors at the call of the library.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ class CurriculumError(UserError):
 
 
 class ResumeError(UserError):
-    """A run folder that cannot be continued as asked."""
+    """A run folder cannot be resumed as asked."""
 
     resumable = False
 
 
 class ReportError(UserError):
-    """A run folder, level or step that does not exist or cannot be shown, or a library for it that is missing."""
+    """A run folder, level or step does not exist or cannot be shown, or a library for showing it is missing."""
 
     resumable = False
 
 
 class QueryError(ReportError):
-    """SQL that is wrong, or wants more than to read the tables."""
+    """An SQL statement is wrong, or does more than read the tables."""
 
 
 class SandboxError(UserError):
-    """The sandbox cannot be set up, or has failed; generated code is not executed without it."""
+    """The sandbox cannot be set up, or has failed; generated code is not executed without a sandbox."""
 
 
 class WorldError(SPCAError):
@@ -72,15 +72,15 @@ class WorldError(SPCAError):
 
 
 class RestoreError(SPCAError):
-    """A replayed checkpoint does not hash to the state that was recorded."""
+    """A replayed checkpoint leads to a state whose hash is not the recorded hash."""
 
 
 class PatchError(SPCAError):
-    """Generated source that cannot be merged; the text is meant for the coder LLM."""
+    """Generated source cannot be merged into the agent; the message is meant for the coder LLM."""
 
 
 class PlanTextError(SPCAError):
-    """PDDL or plan text that cannot be read; the text is meant for the planner LLM."""
+    """PDDL or plan text cannot be read; the message is meant for the planner LLM."""
 
 
 class ProviderError(SPCAError):
@@ -88,25 +88,25 @@ class ProviderError(SPCAError):
 
 
 class ProviderConfigError(ProviderError, UserError):
-    """A missing key, an unknown model or a refused request: never retried, names the fix."""
+    """A key is missing, a model is unknown, or a request is refused. The message names the fix; there is no retry."""
 
 
 class UnknownModelError(ProviderConfigError):
-    """A model that does not exist; a run that was begun with it cannot go on."""
+    """A model does not exist; a run with this model cannot be resumed."""
 
     resumable = False
 
 
 class UnknownApiError(ProviderConfigError):
-    """A server that is there, but does not have the API that was asked for at this address."""
+    """A server answers, but does not have the requested API at this address."""
 
 
 class PromptTooLongError(ProviderConfigError):
-    """A prompt that does not fit the model's context."""
+    """A prompt does not fit the model's context."""
 
 
 class ReplayMissError(ProviderConfigError):
-    """A recorded run holds no answer to this call; it cannot go on."""
+    """A recorded run holds no answer to this call; the run that asks cannot be resumed."""
 
     resumable = False
 
@@ -115,10 +115,10 @@ class TransientError(ProviderError):
     """No answer this time; the same request may succeed later.
 
     Args:
-        words: what happened, without any key.
-        status: HTTP status of the server's answer; None when there was none.
-        retry_after: seconds that the server asks to wait; None when it does not.
-        lost: the server may have worked on the request, and may bill it: a timeout, a connection that broke.
+        words: error message, which must not contain a key.
+        status: HTTP status of the server's answer; None if the server did not answer.
+        retry_after: seconds that the server asks to wait; None if the server does not ask to wait.
+        lost: whether the server may have processed and billed the request, as after a timeout or a broken connection.
     """
 
     def __init__(
@@ -131,19 +131,19 @@ class TransientError(ProviderError):
 
 
 class UnsupportedFormError(ProviderError):
-    """The server does not know the form of answer that was asked for."""
+    """The server does not know the requested form of answer."""
 
 
 class UnsupportedApiError(UnsupportedFormError):
-    """The server does not have the API; the same request goes through another one the next time."""
+    """The server does not have the API; the next try of the request uses another API."""
 
 
 class ProviderDownError(ProviderError, UserError):
-    """A model that did not answer after all retries; the run stops and can be resumed."""
+    """A model did not answer after all retries; the run stops and can be resumed."""
 
 
 class BadAnswerError(ProviderError):
-    """An answer that is not of the requested form."""
+    """An answer does not have the requested form."""
 
 
 class RefusalError(BadAnswerError):
@@ -151,7 +151,7 @@ class RefusalError(BadAnswerError):
 
 
 class TruncatedError(BadAnswerError):
-    """The answer ended at the limit on its length, or reasoning used it up."""
+    """The answer was cut off at the limit on its length, or reasoning used up the limit."""
 
 
 class PromptError(SPCAError):

@@ -1,4 +1,4 @@
-"""What the parts of the loop need of each other: world, executor of generated code, regression check, events."""
+"""Interfaces between the parts of the loop: world, executor of generated code, regression check, event sink."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spca.contracts import AgentSource, AgentView, Checkpoint, Outcome, Plan, Pl
 
 @dataclass(frozen=True, slots=True)
 class Yielded:
-    """Generated code asks for a primitive."""
+    """Generated code requests the execution of a primitive."""
 
     step: TraceStep
 
@@ -23,7 +23,13 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Generated code could not go on; ``status`` is one of runtime_error, syntax_error, missing_method."""
+    """Generated code cannot go on.
+
+    Attributes:
+        status: runtime_error, syntax_error or missing_method.
+        position: index of the plan step at fault; None if no step is at fault.
+        traceback: traceback into the generated source.
+    """
 
     status: Status
     message: str
@@ -32,32 +38,32 @@ class Failed:
 
 
 class Episode(Protocol):
-    """One plan being executed by generated code, in lock-step with the world."""
+    """The execution of one plan by generated code, in lock-step with the world."""
 
     @property
     def printed(self) -> str:
-        """What the code has printed so far, cut to a few KB."""
+        """Output of the generated code so far, cut to a few KB."""
         ...
 
     def advance(self, view: AgentView) -> Yielded | Finished | Failed:
-        """Show the state after the previous primitive, ask for the next one."""
+        """Pass the state after the previous primitive to the code; return the next primitive or the end of the code."""
         ...
 
     def close(self) -> None:
-        """Release everything; idempotent."""
+        """Release all resources; a second call does nothing."""
         ...
 
 
 class Executor(Protocol):
-    """Runs generated source; the World never imports it itself."""
+    """Runs generated source. A world never imports generated source."""
 
     def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
-        """Begin ``steps`` with a fresh ``Agent``; ``previous`` are the primitives executed so far."""
+        """Begin to execute ``steps`` with a new ``Agent``; ``previous`` are the primitives executed since the reset."""
         ...
 
 
 class World(Protocol):
-    """SENSE and ACT: what the loop needs of a world."""
+    """The methods of a world that the loop calls for SENSE and ACT."""
 
     def sense(self) -> Snapshot: ...
 
@@ -71,12 +77,12 @@ class World(Protocol):
 
 
 class RegressionCheck(Protocol):
-    """Tells why a changed agent must not be kept: a failure in the coder's words, or None."""
+    """Function that returns why a changed agent must not be kept, as feedback for the coder; None if it may be kept."""
 
     def __call__(self, agent: AgentSource, /) -> str | None: ...
 
 
 class EventSink(Protocol):
-    """Where a part reports what it did; nobody reads metrics to decide."""
+    """Function that records an event of a part of the loop; no part makes decisions on recorded events."""
 
     def __call__(self, event: str, data: Mapping[str, object], /) -> None: ...

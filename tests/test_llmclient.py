@@ -26,7 +26,7 @@ from spca.llm.calls.answers import quotable
 from spca.llm.calls.desk import CallDesk
 from spca.llm.catalogue.catalogue import PROVIDERS, Catalogue
 from spca.llm.catalogue.model_table import ModelTable
-from spca.llm.providers.base import Finish, Limits, Message, Response, Usage
+from spca.llm.providers.base import Finish, Message, RequestOptions, Response, Usage
 from tests.support.spca.call_requests import provider_for, ref
 from tests.support.spca.doubles import Scripted, ScriptedProvider
 
@@ -301,7 +301,7 @@ def test_thoughts_are_no_part_of_an_answer() -> None:
 
 
 def test_limits_reach_the_provider() -> None:
-    provider, limits = ScriptedProvider("a", "a"), Limits(7, 0.5, 3.0)
+    provider, limits = ScriptedProvider("a", "a"), RequestOptions(7, 0.5, 3.0)
     client = ChatGPTClient[str](ref("any/model"), provider=provider, limits=limits)
     client.chat_completion([])
     client.chat_completion([])

@@ -24,7 +24,7 @@ from spca.llm.catalogue.servers import (
     is_providers_own,
     parse_servers,
 )
-from spca.llm.providers.base import TIMEOUT_S, Limits, Listing
+from spca.llm.providers.base import TIMEOUT_S, Listing, RequestOptions
 from spca.llm.providers.failures import OTHER_MODEL
 
 DEFAULT_MAX_COST: Final = 5.0
@@ -55,7 +55,7 @@ def make_asking(ref: ModelRef, request: ModelRequest[AskedOptions]) -> Asking:
     books = Path(request.books) if request.books else None
     caps = Caps(options.max_cost, options.max_calls, options.max_tokens)
     return Asking(
-        Limits(options.max_output_tokens, None, options.timeout or TIMEOUT_S),
+        RequestOptions(options.max_output_tokens, None, options.timeout or TIMEOUT_S),
         options.actions_per_call,
         require_caps([ref], catalogue, caps, DEFAULT_MAX_COST),
         catalogue=catalogue,

@@ -22,10 +22,10 @@ from spca.common.files import make_folder
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
-from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Outcome, Record
+from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Record, RequestOutcome
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.catalogue.catalogue import Catalogue
-from spca.llm.providers.base import Limits
+from spca.llm.providers.base import RequestOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Asking:
         notify: called with one line before a request is sent again.
     """
 
-    limits: Limits = Limits()
+    limits: RequestOptions = RequestOptions()
     actions_per_call: int = 1
     caps: Caps = Caps()
     policy: RetryPolicy = RetryPolicy()
@@ -146,7 +146,7 @@ def was_worked_on(books: Path) -> bool:
     Raises:
         SettingsError: a ledger cannot be read.
     """
-    return any(record.outcome is not Outcome.REJECTED for record in Books(books).others())
+    return any(record.outcome is not RequestOutcome.REJECTED for record in Books(books).others())
 
 
 def _name_episode(spec: TaskSpecification, how: str) -> str:

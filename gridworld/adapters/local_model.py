@@ -15,7 +15,7 @@ from spca.llm.calls.retry import RetryPolicy
 from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.model_table import ModelTable
-from spca.llm.providers.base import Limits
+from spca.llm.providers.base import RequestOptions
 from spca.llm.providers.secrets import quote_line
 
 
@@ -60,7 +60,7 @@ class LocalModel(LanguageModel):
         # Without a key, no request can be billed, so every price is 0.
         catalogue = Catalogue(ModelTable({f"{self.flag}/*": {"input": 0, "output": 0}}))
         policy = RetryPolicy(request_retries + 1, retry_sleep, retry_sleep)
-        limits = Limits(max_tokens, temperature, timeout)
+        limits = RequestOptions(max_tokens, temperature, timeout)
         super().__init__(ModelRef(self.flag, model), Asking(limits, policy=policy, catalogue=catalogue))
 
     @property

@@ -29,6 +29,7 @@ _MIN_SIMILARITY: Final = 0.75
 
 
 def _collect_colours() -> Mapping[str, Sequence[str]]:
+    """Return the colours of each kind of thing for which there are signs, and of ``object``, in order."""
     colours: dict[str, list[str]] = {}
     for kind, colour, _ in LABELS:
         of_kind = colours.setdefault(kind, [])
@@ -51,8 +52,8 @@ def check_plan(text: str, agent: AgentSource, called: str = "the agent") -> Plan
         called: name of the agent in error messages.
 
     Raises:
-        SetupError: the plan cannot be read, the agent must not be run, the agent lacks an action of the plan, an action
-            takes another number of arguments, or an argument names a thing that cannot exist.
+        SetupError: the plan cannot be read, or the agent must not be run. The agent lacks an action of the plan, or an
+            action takes another number of arguments. An argument names a thing that cannot exist.
     """
     steps = read_steps(text)
     actions = _find_actions(agent, called)
@@ -99,6 +100,7 @@ def _is_action(method: ast.FunctionDef) -> bool:
 
 
 def _explain_unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str) -> str:
+    """Return the error message for an action that the agent lacks, with similar actions and all known actions."""
     has_no = f"{step}: {called} has no action {step.action}"
     if not actions:
         return f"{has_no}, nor any other: let it learn with {other_program('python main.py')} run"
@@ -114,14 +116,16 @@ def _explain_unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], cal
 
 
 def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[str]) -> None:
+    """Raise SetupError if a step has the wrong number of arguments or names a thing that cannot exist."""
     given = len(step.args)
-    most = len(agent_source.positional(action)) - 1
+    most = len(agent_source.positional(action)) - 1  # without self
     least = most - len(action.args.defaults)
     is_too_many = given > most and action.args.vararg is None
     if given < least or is_too_many:
         takes = f"{least}" if least == most else f"{least} to {most}"
         noun = "argument" if takes == "1" else "arguments"
-        raise SetupError(f"{step}: {_signature(action)} takes {takes} {noun}, not {given}")
+        signature = _signature(action)
+        raise SetupError(f"{step}: {signature} takes {takes} {noun}, not {given}")
 
     for name in step.args:
         problem = _find_problem(name, words)

@@ -85,15 +85,13 @@ def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Ri
         raise SetupError(f"no pictures can be drawn, by which an agent knows things: {robot.camera_fault}")
     effects = TwinEffects(robot, contents=level.contents, carrying=level.carrying)
     hand = effects.carrying
-    return Rig(
-        robot,
-        robot.clock,
-        effects,
-        level.judge,
-        start=Pose(0.0, 0.0, level.world.start.heading),
-        carrying=f"{hand.kind} {hand.color}" if hand else None,
-        difference=lambda: level.difference(robot.truth, robot.things),
-    )
+    carrying = f"{hand.kind} {hand.color}" if hand else None
+    start = Pose(0.0, 0.0, level.world.start.heading)
+
+    def difference() -> str:
+        return level.difference(robot.truth, robot.things)
+
+    return Rig(robot, robot.clock, effects, level.judge, start=start, carrying=carrying, difference=difference)
 
 
 class OperatorJudge:

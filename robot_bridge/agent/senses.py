@@ -336,7 +336,7 @@ class Senses:
             return
         stamp = frame.stamp
         self._newest = stamp
-        _, pose = min(self._poses, key=lambda entry: abs(entry[0] - stamp))
+        _, pose = min(self._poses, key=lambda timed_pose: abs(timed_pose[0] - stamp))
         marks = floor(frame, pose, controller.config.camera, self._lattice)
         self._knowledge.see(stamp, marks)
         self._knowledge.recognise(stamp, self._detect(frame), pose, self._lattice)

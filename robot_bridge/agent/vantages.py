@@ -186,6 +186,7 @@ class Vantages:
         return all(self._is_free(vantage.x, vantage.y, *point, _HALF_THING) for point in points)
 
     def _is_occupied_around(self, x: float, y: float) -> bool:
+        """Return whether the map shows an obstacle where the robot would turn at a place."""
         size = self._chart.resolution
         reach = ceil(_TURN_ROOM / size)
         column = int((x - self._chart.x) / size)

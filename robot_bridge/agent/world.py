@@ -116,6 +116,12 @@ class RobotWorld(MappedWorld):
         self.senses.pilot.doing = step
 
     def _reset(self) -> None:
+        """Close the present robot, make a robot at its start, and look around.
+
+        Raises:
+            RestoreError: there was a robot, and a real robot cannot be put back.
+            WorldError: the new robot failed.
+        """
         if self._rig is not None and not self._can_restart:
             raise RestoreError(f"{self.name}: a robot cannot be put back: carry it to where it began and start anew")
         self.close()

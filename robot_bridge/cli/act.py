@@ -153,23 +153,25 @@ def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, rig: 
     """Write the summary of a plan into ``folder`` and print the result."""
     state = rig.controller.state
     minutes = state.explore_time_s / 60
+    settings = {
+        "command": "act",
+        "robot": options.robot.robot,
+        "plan": plan,
+        "agent": options.agent,
+        "config": options.robot.config,
+        "film": options.output.film,
+        **options.robot.describe_place(),
+    }
+    interventions = count_interventions(rig.controller.interventions.counts)
     summary = {
-        "settings": {
-            "command": "act",
-            "robot": options.robot.robot,
-            "plan": plan,
-            "agent": options.agent,
-            "config": options.robot.config,
-            "film": options.output.film,
-            **options.robot.describe_place(),
-        },
+        "settings": settings,
         "mission": rig.judge.mission,
         "status": ending.status,
         "message": ending.message,
         "minutes": minutes,
         "distance_m": state.distance_traveled_m,
         "primitives": ending.primitives,
-        "interventions": count_interventions(rig.controller.interventions.counts),
+        "interventions": interventions,
     }
     write_atomic(folder / outputs.SUMMARY, json_text(summary, indent=1) + "\n")
 

@@ -77,6 +77,7 @@ def _check_value(old: Any, value: object, path: Path, place: str) -> Any:
 
 
 def _check_number(old: float, value: object, path: Path, place: str) -> float:
+    """Return a valid number: finite, whole if the default ``old`` is whole, and above 0 if ``old`` is above 0."""
     # In Python, bool is a subclass of int.
     is_bool = isinstance(value, bool)
     if is_bool or not isinstance(value, int | float) or not math.isfinite(value):

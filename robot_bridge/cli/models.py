@@ -31,7 +31,18 @@ from spca.llm.catalogue.catalogue import PROVIDERS, Catalogue
 from spca.llm.catalogue.model_ref import EMBEDDED as EMBEDDED_PREFIXES
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import SERVERS_VARIABLE, Server, find_address_fault, parse_servers
-from spca.llm.providers.base import Finish, Image, Limits, Listing, Message, Provider, Request, Response, Tool, ToolCall
+from spca.llm.providers.base import (
+    Finish,
+    Image,
+    Listing,
+    Message,
+    Provider,
+    Request,
+    RequestOptions,
+    Response,
+    Tool,
+    ToolCall,
+)
 from spca.llm.providers.failures import OTHER_MODEL
 
 DEFAULT_MAX_COST: Final = 0.5
@@ -159,7 +170,7 @@ class AccountedModel:
             ModelEnded: the navigator cannot be used at all.
             ModelFailure: the request failed, or the observer cannot be used at all.
         """
-        limits = Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s, effort=model.effort)
+        limits = RequestOptions(MAX_OUTPUT_TOKENS, timeout_s=timeout_s, effort=model.effort)
         request = Request(model.ref.name, messages, tools=tools, limits=limits)
         try:
             response = self._desk.ask(model.provider, model.ref, request, phase=phase).answer.get()
@@ -298,6 +309,7 @@ def _check_flags(settings: ModelOptions, robot: RobotOptions) -> None:
 
 
 def _unknown_model_error(ref: ModelRef, catalogue: Catalogue) -> SetupError:
+    """Return the error for a model with an unknown prefix, with a similar name and all valid names."""
     model = str(ref)
     nearest = catalogue.find_nearest(ref, has_prefix=False) if model not in catalogue.table.names() else None
     similar = [str(nearest)] if nearest else []

@@ -87,12 +87,16 @@ def _make_simulated(options: AnyRobotOptions, config: RobotConfig) -> ReadyRobot
 
     world = build_world(options, config)
     robot = MujocoRobot(world, config=config, seed=options.seed, with_camera=not options.no_camera)
+    start = Pose(0.0, 0.0, world.start.heading)
+    # Without a camera by choice, there is no fault to report.
+    camera_fault = "" if options.no_camera else robot.camera_fault
+    top_view = None if robot.camera_fault else robot.top_view
     return ReadyRobot(
         robot=robot,
         clock=robot.clock,
-        start=Pose(0.0, 0.0, world.start.heading),
-        camera_fault="" if options.no_camera else robot.camera_fault,
-        top_view=None if robot.camera_fault else robot.top_view,
+        start=start,
+        camera_fault=camera_fault,
+        top_view=top_view,
         runner=lambda controller: Lockstep(controller.tick),
         link=lambda: LockstepLink(robot.clock, None),
     )

@@ -145,14 +145,10 @@ class Action:
         if execution.is_valid and execution.reason:
             data["override"] = execution.reason
         data.update(verdict.data)
-        result = ActionResult(
-            execution.decision.tool_name,
-            verdict.success,
-            round(self.driven, 3),
-            round(degrees(self.turned), 1),
-            verdict.stopped_reason,
-            data,
-        )
+        distance_m = round(self.driven, 3)
+        turned_deg = round(degrees(self.turned), 1)
+        tool = execution.decision.tool_name
+        result = ActionResult(tool, verdict.success, distance_m, turned_deg, verdict.stopped_reason, data)
         return Finished(execution, result, verdict.is_blocked)
 
 
@@ -185,6 +181,7 @@ def verdict(
 
 
 def _judge_move(action: Action, duration: float) -> Verdict | None:
+    """Return the verdict on a move once it is held up for long or its duration is over, else None."""
     if action.held >= HELD_S:
         return Verdict(_has_driven_enough(action), action.held_reason, is_blocked=True)
     if action.elapsed < duration - 1e-6:  # a sum of periods may fall short of the duration by a rounding error
@@ -211,6 +208,7 @@ def _judge_turn(action: Action, wanted: float, status: NavStatus) -> Verdict | N
 def _judge_goal(
     action: Action, goal: NavGoalTarget, estimate: Estimate, status: NavStatus, centre: float
 ) -> Verdict | None:
+    """Return the verdict on a drive to a goal once the frontier is gone or navigation has ended, else None."""
     if action.goal_gone >= SETTLED_S:
         return Verdict(True, data={"status": "the frontier has been seen"})
     if status is NavStatus.DRIVING:

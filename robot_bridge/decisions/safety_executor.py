@@ -242,6 +242,7 @@ class SafetyExecutor:
         return True, decision, ""
 
     def _execute_move(self, decision: NavigationDecision, parameters: MoveToward, vm: View) -> ExecutionResult:
+        """Return a velocity target, at a lower speed if an obstacle is near; refuse the move if there is no room."""
         scan = vm.latest_scan
         problem = fault(scan, vm.now, self._config)
         if scan is None or problem:
@@ -261,6 +262,7 @@ class SafetyExecutor:
         return ExecutionResult(VelocityTarget(twist, parameters.duration_s), decision, True, reason)
 
     def _execute_navigate(self, decision: NavigationDecision, parameters: NavigateToGoal, vm: View) -> ExecutionResult:
+        """Return the start, a listed frontier or the given coordinates as a goal; refuse an unknown frontier."""
         if parameters.goal_type == "retrace":
             x, y = self._home.ahead(self._config.body.centre)
             return _accept(decision, NavGoalTarget(x, y))
@@ -287,6 +289,7 @@ class SafetyExecutor:
     def _execute_check_path(
         self, decision: NavigationDecision, parameters: CheckPathClear, vm: View
     ) -> ExecutionResult:
+        """Return whether the path is clear, as data of a result that does not move the robot."""
         scan = vm.latest_scan
         problem = fault(scan, vm.now, self._config)
         if scan is None or problem:

@@ -153,6 +153,7 @@ def _summarise_errors(name: str, error: ValidationError) -> str:
 
 
 def _format_fault(fault: Mapping[str, Any]) -> str:
+    """Return a fault that pydantic found in a call as a short text for the model."""
     where = harmless(fault["loc"][0], 40) if fault["loc"] else ""
     if fault["type"] == "missing":
         return f"{where} is missing"
@@ -165,6 +166,7 @@ def _format_fault(fault: Mapping[str, Any]) -> str:
 
 
 def _quote(value: object) -> str:
+    """Return an invalid value as harmless text: a text in quotes, a number, or the name of the type."""
     if isinstance(value, str):
         return f'"{harmless(value, 40)}"'
     if isinstance(value, int) and abs(value) > _MAX_INTEGER:

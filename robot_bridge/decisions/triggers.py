@@ -117,9 +117,12 @@ class EventTrigger:
 def is_intersection(obstacle_distances: Mapping[str, float]) -> bool:
     """Return whether three neighbouring directions are open for 2 m; an unknown direction counts as closed."""
     is_open = [obstacle_distances.get(direction, 0.0) >= OPEN_M for direction in _AROUND]
-    # The negative indices -1 and -2 close the circle.
-    neighbours = [(index - 2, index - 1, index) for index in range(len(is_open))]
-    return any(is_open[first] and is_open[second] and is_open[third] for first, second, third in neighbours)
+    for index in range(len(is_open)):
+        # The indices -2 and -1 close the circle.
+        neighbours = (is_open[index - 2], is_open[index - 1], is_open[index])
+        if all(neighbours):
+            return True
+    return False
 
 
 def is_dead_end(obstacle_distances: Mapping[str, float]) -> bool:

@@ -305,6 +305,7 @@ class Asker:
         return answer
 
     def _count_failure(self, answer: Answer) -> None:
+        """Count and note a failed call; if the model has ended, give up the model."""
         self._counts.failed_calls += 1
         self._failures += 1
         self._seen_picture = None  # it is not certain what the model has seen
@@ -361,8 +362,10 @@ class Asker:
         seen = self._seen_picture
         similarity = compute_frame_similarity(seen.frame.rgb, view.latest_image) if seen else 0.0
         has_changed = seen is None or has_local_change(seen.frame.rgb, view.latest_image)
+        since_asked = None if self._asked_at is None else now - self._asked_at
+        nearest_m = nearest_obstacle(view.obstacle_distances)
         return Situation(
-            since_asked=None if self._asked_at is None else now - self._asked_at,
+            since_asked=since_asked,
             triggers=frozenset(self._new_triggers),
             is_idle=target is None,
             rests=self._chose_rest,
@@ -371,7 +374,7 @@ class Asker:
             failures=self._failures,
             similarity=similarity,
             has_changed=has_changed,
-            nearest_m=nearest_obstacle(view.obstacle_distances),
+            nearest_m=nearest_m,
         )
 
     def _ask_decision(
@@ -413,6 +416,8 @@ class Asker:
         self.is_disturbed = False
 
     def _send_question(self, question: Question, now: float) -> None:
+        """Send a question over the link, count the call, and keep an error that says that the model has ended."""
+
         def ask() -> Answer:
             try:
                 return question()

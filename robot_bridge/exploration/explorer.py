@@ -5,12 +5,13 @@
     control loop, 20 Hz (Controller)      decision loop (Explorer.step)
     observe, estimate, drive, guard  <->  take orders, results, answers -> watch the model -> consider asking
 
-While a model owes an answer (pending or failed, see :mod:`robot_bridge.decisions.watchdog`), the robot continues more
-slowly (CONTINUE), then waits (STOP_WAIT), then explores the frontiers without the model (LOCAL_NAV). The model is still
-asked. After half a minute (RETURN_HOME), the robot drives home, once per outage, because a lost network is most often
-found again there. Then the robot continues with the frontiers. A model that is gone for good, for example because its
-budget is spent, is not an outage. In this case, and without any model, the robot explores frontiers at once, and drives
-home when no frontiers are left.
+While a model owes an answer (pending or failed, see :mod:`robot_bridge.decisions.watchdog`), the robot first continues
+more slowly (CONTINUE) and then waits (STOP_WAIT). Later the robot explores the frontiers without the model (LOCAL_NAV),
+while the model is still asked. After half a minute (RETURN_HOME), the robot drives home, once per outage, because a
+lost network is most often found again there. Afterwards the robot continues with the frontiers.
+
+A model that is gone for good, for example because its budget is spent, is not an outage. In this case, and without any
+model, the robot explores frontiers at once, and drives home when no frontiers are left.
 
 A model's ``exploration_complete`` ends the exploration if no frontiers are left, or if the model repeats the claim
 immediately. Models often claim too early, but the decision is theirs. A person's ``exploration_complete`` ends the
@@ -441,7 +442,8 @@ class Explorer:
         latencies = self._asker.latencies_s
         asked_by_trigger = counts.asked_for.get(Choice.TRIGGER, 0)
         totals = (counts.calls, asked_by_trigger, counts.skips, len(latencies))
-        calls, triggered, skips, answers = (new - old for new, old in zip(totals, self._reported, strict=True))
+        increases = [total - reported for total, reported in zip(totals, self._reported, strict=True)]
+        calls, triggered, skips, answers = increases
         self._reported = totals
         calls_per_min = round(60 * calls / seconds, 1) if seconds else 0.0
         avg_latency_ms = round(1000 * fmean(latencies[-answers:])) if answers else 0

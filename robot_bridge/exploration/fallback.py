@@ -109,12 +109,18 @@ class LocalExploration:
 
     def _failures_at(self, frontier: Frontier) -> list[float]:
         """Return the times at which a frontier could not be reached."""
-        return [time for x, y, time in self._failures if hypot(x - frontier.x, y - frontier.y) <= _SAME_PLACE_M]
+        times = []
+        for x, y, time in self._failures:
+            if hypot(x - frontier.x, y - frontier.y) <= _SAME_PLACE_M:
+                times.append(time)
+        return times
 
     def _is_open(self, frontier: Frontier, now: float) -> bool:
         """Return whether a frontier is neither given up nor avoided after a recent failure."""
         failures = self._failures_at(frontier)
-        return len(failures) < MAX_FAILURES and all(now - time >= AVOIDED_S for time in failures)
+        is_given_up = len(failures) >= MAX_FAILURES
+        is_avoided = any(now - time < AVOIDED_S for time in failures)
+        return not is_given_up and not is_avoided
 
 
 def _make_goal(goal_type: str, now: float, frontier_id: int | None = None) -> NavigationDecision:
@@ -160,9 +166,9 @@ def redirect_to_frontier(
     """Redirect a decision for a frontier that has disappeared since the model saw the list of frontiers.
 
     While a model thinks, the robot sees more, and a frontier may move, be split, or get another id. ``told`` holds the
-    frontiers in the memory, which the model saw, and ``frontiers`` the current ones. The decision is redirected to the
-    current frontier nearest to the old frontier's place, because a refusal would make the robot stand until the model
-    answers again. A decision for an id that was never listed does not change, and is refused later.
+    frontiers that the model was shown, and ``frontiers`` holds the current frontiers. The decision is redirected to the
+    current frontier nearest to the old frontier's place. If the decision were refused instead, the robot would stand
+    until the model answers again. A decision for an id that was never listed does not change, and is refused later.
     """
     parameters: object = decision.parameters
     if not isinstance(parameters, Mapping):

@@ -7,8 +7,8 @@ Otherwise the model is asked when the base timer has run out, except in two situ
 - The robot drives to a goal on the map. The model chose the goal knowing everything in the message, and the path
   planner needs no advice.
 
-During a drive to a goal, only a new doorway counts as an event, because the robot then normally moves, passes
-intersections, and faces walls in bends. After ten seconds of silence, the model is always asked.
+During a drive to a goal, only a new doorway counts as an event. The other events are normal then: the robot moves,
+passes intersections, and faces walls in bends. After ten seconds of silence, the model is always asked.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ def _choose_by_event(now: Situation, passed: float, settings: AskSettings) -> Ch
 def why_leave_out(choice: Choice, now: Situation, settings: AskSettings, sameness: LeftOut | None) -> LeftOut | None:
     """Return the reason to leave the picture out of a call, or None if the picture must be sent.
 
-    The picture is left out in two situations: if the view has not changed and no obstacle is near, or if the robot
-    drives to a goal and the model is asked only because it was not asked for long. ``sameness`` says how the picture
-    equals the last picture that the model saw; None if there is no earlier picture. (With gpt-4o-mini a picture is two
+    The picture is left out if the view has not changed and no obstacle is near. The picture is also left out if the
+    robot drives to a goal and the only reason for the call is a long silence. ``sameness`` says how the picture equals
+    the last picture that the model saw, and is None without an earlier picture. (With gpt-4o-mini a picture is two
     thirds of the cost of a call.)
     """
     if not settings.is_adaptive:

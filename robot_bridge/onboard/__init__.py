@@ -1,1 +1,1 @@
-"""What runs on the robot: the deadman and its way to the wheels."""
+"""The programs that run on the robot: the deadman and the relay between host, deadman and wheels."""

@@ -1,11 +1,11 @@
-"""The robot's own last word: passes the host's commands on while they are fresh, and zeros when they are not.
+"""The deadman, the last safety on the robot: pass the host's commands on while they are fresh, else send zeros.
 
-This file runs on the robot, with the transport that it is given (``relay.py``): Python 3.10, standard library only,
-nothing else of ours is imported. It stops a robot whose host was killed, hangs, or is out of reach, and whose driver
-would keep the last command for ever. It sees no obstacles: the safety chain on the host does.
+This file runs on the robot under Python 3.10 and imports only the standard library. ``relay.py`` gives the deadman its
+transport. Without the deadman, the driver would keep the last command for ever if the host was killed, hangs or is out
+of reach. The deadman sees no obstacles; the safety chain on the host does.
 
-Freshness is measured from the arrival of a command, on this machine's monotonic clock: the host's clock does not
-matter, and a network that delivers old commands late must be kept from doing so by the transport (keep last one).
+The age of a command is measured from its arrival, on the monotonic clock of this machine, so the host's clock does not
+matter. The transport must keep only the newest command, so that a network cannot deliver old commands late.
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ from typing import Protocol
 
 TIMEOUT_S = 0.25
 PERIOD_S = 0.05
-_FAREWELLS = 3
-_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_FINAL_ZEROS = 3
+_TERMINATION_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Deadman:
-    """What to send to the driver, from what came from the host and when (pure but for its state).
+    """Decides the velocity for the driver from the host's commands and the times of their arrival; does no I/O.
+
+    If a command exceeds a limit, both of its numbers are scaled, so that the robot stays on the commanded arc.
 
     Args:
         timeout: seconds for which a command is fresh.
-        speed, reverse_speed: hard limits, m/s. Of what exceeds one, both numbers are scaled, so that the arc stays.
+        speed, reverse_speed: hard limits, m/s.
         turn: hard limit, rad/s.
 
     Attributes:
-        is_stopped: whether it was told to stop.
+        is_stopped: whether a stop is in force.
         refused: how many commands were not made of finite numbers.
     """
 
@@ -44,45 +46,45 @@ class Deadman:
             raise ValueError("timeout and limits of the deadman must be positive numbers")
         self._timeout = timeout
         self._speed = speed
-        self._reverse = reverse_speed
+        self._reverse_speed = reverse_speed
         self._turn = turn
-        self._came = float("-inf")
+        self._arrived = float("-inf")
         self._command = (0.0, 0.0)
         self.is_stopped = False
         self.refused = 0
 
     def command(self, now: float, linear: float, angular: float) -> None:
-        """Take a command of the host: m/s and rad/s. One that is not made of finite numbers is a stop."""
+        """Take a command of the host, m/s and rad/s; a command with a number that is not finite counts as zeros."""
         if not (isfinite(linear) and isfinite(angular)):
             self.refused += 1
             linear = 0.0
             angular = 0.0
-        most = self._speed if linear > 0 else self._reverse
-        linear_share = most / max(abs(linear), most)
-        angular_share = self._turn / max(abs(angular), self._turn)
-        share = min(1.0, linear_share, angular_share)
+        max_speed = self._speed if linear > 0 else self._reverse_speed
+        linear_scale = max_speed / max(abs(linear), max_speed)
+        angular_scale = self._turn / max(abs(angular), self._turn)
+        scale = min(1.0, linear_scale, angular_scale)
 
         # Rounding may leave a product just above its limit.
-        linear = _limit(linear * share, most)
-        angular = _limit(angular * share, self._turn)
+        linear = _limit(linear * scale, max_speed)
+        angular = _limit(angular * scale, self._turn)
         self._command = (linear, angular)
-        self._came = now
+        self._arrived = now
 
     def stop(self) -> None:
-        """Send nothing but zeros until :meth:`release`."""
+        """Make :meth:`output` return zeros until :meth:`release`."""
         self.is_stopped = True
 
     def release(self) -> None:
-        """Undo :meth:`stop`; what was commanded before is forgotten."""
+        """Undo :meth:`stop` and forget the last command."""
         self.is_stopped = False
         self._command = (0.0, 0.0)
 
     def is_fresh(self, now: float) -> bool:
         """Return whether the newest command may be passed on."""
-        return 0 <= now - self._came <= self._timeout
+        return 0 <= now - self._arrived <= self._timeout
 
     def output(self, now: float) -> tuple[float, float]:
-        """Return what the driver is to be told now."""
+        """Return (m/s, rad/s) to send to the driver now: the newest command if it is fresh, else zeros."""
         if self.is_stopped or not self.is_fresh(now):
             return (0.0, 0.0)
         return self._command
@@ -93,17 +95,17 @@ def _limit(value: float, limit: float) -> float:
 
 
 class Transport(Protocol):
-    """Between the host's topics and the driver's."""
+    """The connection of the deadman with the host's topics and the driver's topic."""
 
     def receive(self, seconds: float) -> Sequence[tuple[float, float] | bool]:
-        """Return what came, in order, as soon as something has, or [] after ``seconds``.
+        """Wait for messages of the host and return them in order; return [] if none has come after ``seconds``.
 
-        Messages are (linear, angular), or True to stop and False to release.
+        A message is (linear, angular) in m/s and rad/s, or True to stop, or False to release.
         """
         ...
 
     def send(self, linear: float, angular: float) -> None:
-        """Tell the driver."""
+        """Send a velocity to the driver, m/s and rad/s."""
         ...
 
     def close(self) -> None: ...
@@ -112,24 +114,26 @@ class Transport(Protocol):
 def serve(
     transport: Transport, deadman: Deadman, is_over: Callable[[], bool], clock: Callable[[], float] = time.monotonic
 ) -> None:
-    """Pass commands on at once, repeat the newest while it is fresh, send zeros otherwise, until ``is_over``.
+    """Pass commands on until ``is_over`` returns True.
 
-    However it ends, an exception of the transport included, zeros are sent and the transport is closed.
+    A new command is sent at once and repeated while it is fresh; after that, zeros are sent. At the end, and also if
+    the transport raises an exception, zeros are sent and the transport is closed.
     """
     try:
         while not is_over():
             for message in transport.receive(PERIOD_S):
-                _take(deadman, message, clock())
+                _dispatch(deadman, message, clock())
             transport.send(*deadman.output(clock()))
     finally:
         try:
-            for _ in range(_FAREWELLS):
+            for _ in range(_FINAL_ZEROS):
                 transport.send(0.0, 0.0)
         finally:
             transport.close()
 
 
-def _take(deadman: Deadman, message: tuple[float, float] | bool, now: float) -> None:
+def _dispatch(deadman: Deadman, message: tuple[float, float] | bool, now: float) -> None:
+    """Call the method of the deadman that the message asks for."""
     if isinstance(message, tuple):
         deadman.command(now, *message)
     elif message:
@@ -140,14 +144,16 @@ def _take(deadman: Deadman, message: tuple[float, float] | bool, now: float) -> 
 
 @contextmanager
 def catch_termination() -> Iterator[Callable[[], bool]]:
-    """Catch the signals that end a process politely, that of a closed terminal included.
+    """Catch SIGTERM, SIGINT and SIGHUP while the context is open.
 
-    Yield a function that returns whether one of them has come.
+    Yield a function that returns whether a signal has come. The old handlers are restored at the end.
     """
-    came = list[int]()
-    old = {number: signal.signal(number, lambda got, _: came.append(got)) for number in _ENDING}
+    received = list[int]()
+    old_handlers = {
+        number: signal.signal(number, lambda caught, _: received.append(caught)) for number in _TERMINATION_SIGNALS
+    }
     try:
-        yield lambda: bool(came)
+        yield lambda: bool(received)
     finally:
-        for number, handler in old.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)

@@ -1,10 +1,11 @@
 """The deadman's way to the wheels: the host's commands in, the driver's topic out, over rclpy or over cyclonedds.
 
-On the robot this folder is all that is needed, with ROS 2's own Python 3.10 and rclpy::
+The robot needs only this folder, Python 3.10 and rclpy; the last two come with ROS 2::
 
     python3 -m robot_bridge.onboard.relay
 
-Topics, ``--domain`` (default ``ROS_DOMAIN_ID``, else 61) and limits are options; docs/robot.md has the unit of systemd.
+Options set the topics, the domain (``--domain``, by default ``ROS_DOMAIN_ID``, else 61) and the limits. docs/robot.md
+has a systemd unit for the relay.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ STOP = "/spca/stop"
 DRIVER = "/cmd_vel"
 A1_DOMAIN = 61
 LAST_DOMAIN = 232
-"""The ports of higher ones do not exist."""
+"""Greatest number of a ROS domain; a higher number would need UDP ports that do not exist."""
 
 Message = tuple[float, float] | bool
 
 
 class RclpyTransport:
-    """A node of ROS 2."""
+    """A transport over a node of ROS 2."""
 
     def __init__(self, domain: int, commands: str, driver: str, stop: str) -> None:
         import rclpy  # type: ignore[import-not-found,unused-ignore]  # only where ROS 2 is
@@ -37,7 +38,7 @@ class RclpyTransport:
         from rclpy.signals import SignalHandlerOptions  # type: ignore[import-not-found,unused-ignore]
         from std_msgs.msg import Bool  # type: ignore[import-not-found,unused-ignore]
 
-        # Its own handlers would end it before the last zeros are sent.
+        # The signal handlers of rclpy would end the node before the last zeros are sent.
         rclpy.init(domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
         self._rclpy: Any = rclpy
         self._twist: Any = Twist
@@ -45,14 +46,14 @@ class RclpyTransport:
         self._publisher: Any = self._node.create_publisher(Twist, driver, 1)
         self._node.create_subscription(Twist, commands, self._receive_command, 1)
         self._node.create_subscription(Bool, stop, self._receive_stop, 1)
-        self._found: list[Message] = []
+        self._received: list[Message] = []
 
     def receive(self, seconds: float) -> Sequence[Message]:
         """See :class:`robot_bridge.onboard.deadman.Transport`."""
-        self._rclpy.spin_once(self._node, timeout_sec=seconds)
-        found = self._found
-        self._found = []
-        return found
+        self._rclpy.spin_once(self._node, timeout_sec=seconds)  # calls the two methods below, which fill the list
+        received = self._received
+        self._received = []
+        return received
 
     def send(self, linear: float, angular: float) -> None:
         """See :class:`robot_bridge.onboard.deadman.Transport`."""
@@ -67,38 +68,40 @@ class RclpyTransport:
         self._rclpy.shutdown()
 
     def _receive_command(self, message: Any) -> None:
-        self._found.append((message.linear.x, message.angular.z))
+        self._received.append((message.linear.x, message.angular.z))
 
     def _receive_stop(self, message: Any) -> None:
-        self._found.append(bool(message.data))
+        self._received.append(bool(message.data))
 
 
 def resolve_domain(given: str | None) -> int:
-    """Return the ROS domain of ``--domain``, else of ``ROS_DOMAIN_ID``, else the ROSMASTER A1's.
+    """Return the ROS domain: ``given``, the value of ``--domain``, else ``ROS_DOMAIN_ID``, else the ROSMASTER A1's.
 
-    Hosts choose their domain by it, too.
+    Hosts use this function to choose their domain, too.
 
     Raises:
-        ValueError: there is no such domain.
+        ValueError: the text is not the number of a ROS domain.
     """
-    set_for_ros = os.environ.get("ROS_DOMAIN_ID", "") if given is None else ""
-    text = given if given is not None else set_for_ros or str(A1_DOMAIN)
-    # The length first: Python refuses to read thousands of digits.
+    from_environment = os.environ.get("ROS_DOMAIN_ID", "") if given is None else ""
+    text = given if given is not None else from_environment or str(A1_DOMAIN)
+    # The length is checked before int(), because Python refuses to convert thousands of digits.
     is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(LAST_DOMAIN))
     if not is_number or int(text) > LAST_DOMAIN:
-        source = " (ROS_DOMAIN_ID)" if set_for_ros else ""
+        source = " (ROS_DOMAIN_ID)" if from_environment else ""
         raise ValueError(f"there is no ROS domain {text!r}{source}: choose one from 0 to {LAST_DOMAIN}")
     return int(text)
 
 
-def _rclpy(domain: int, commands: str, driver: str, stop: str) -> Transport:
+def _make_rclpy(domain: int, commands: str, driver: str, stop: str) -> Transport:
+    """Return the transport over rclpy; end the program if rclpy is missing."""
     try:
         return RclpyTransport(domain, commands, driver, stop)
     except ImportError as error:
         _refuse(f"{error.name or 'rclpy'} is missing: {_ADVICE}")
 
 
-def _dds(domain: int, commands: str, driver: str, stop: str) -> Transport:
+def _make_dds(domain: int, commands: str, driver: str, stop: str) -> Transport:
+    """Return the transport over cyclonedds; end the program if the domain cannot be joined or a package is missing."""
     try:
         from robot_bridge.errors import RobotError
         from robot_bridge.onboard.relay_dds import DdsTransport
@@ -112,12 +115,14 @@ def _dds(domain: int, commands: str, driver: str, stop: str) -> Transport:
 
 
 def _refuse(text: str) -> NoReturn:
+    """Print an error and end the program with code 2."""
     print(f"error: {text}", file=sys.stderr)
     raise SystemExit(2)
 
 
 _ADVICE = "source the ROS 2 set-up first (/opt/ros/humble/setup.bash)"
-TRANSPORTS: dict[str, Callable[[int, str, str, str], Transport]] = {"rclpy": _rclpy, "cyclonedds": _dds}
+TRANSPORTS: dict[str, Callable[[int, str, str, str], Transport]] = {"rclpy": _make_rclpy, "cyclonedds": _make_dds}
+"""Name: function that makes a transport from (domain, topic of commands, topic of the driver, topic of stops)."""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -138,7 +143,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT; return 2 if the limits or the domain are invalid, or ROS is missing."""
+    """Run until a termination signal, or until the process ``--parent`` has ended; return 0.
+
+    The program ends with code 2 if the limits or the domain are invalid, or if ROS is missing.
+    """
     options = build_parser().parse_args(argv)
     try:
         domain = resolve_domain(options.domain)
@@ -148,7 +156,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     with catch_termination() as is_terminated:
 
         def is_over() -> bool:
-            return is_terminated() or (options.parent is not None and os.getppid() != options.parent)
+            has_parent_ended = options.parent is not None and os.getppid() != options.parent
+            return is_terminated() or has_parent_ended
 
         transport = TRANSPORTS[options.transport](domain, options.commands, options.driver, options.stop)
         serve(transport, deadman, is_over)

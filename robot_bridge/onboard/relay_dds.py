@@ -1,4 +1,4 @@
-"""The deadman's transport where there is no rclpy: the served twin, and hosts of its own."""
+"""The deadman's transport over cyclonedds, for machines without rclpy, such as a host that serves the twin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from robot_bridge.ros.messages import twist_from, twist_message
 
 
 class DdsTransport:
-    """See :class:`robot_bridge.onboard.deadman.Transport`.
+    """A transport over cyclonedds; see :class:`robot_bridge.onboard.deadman.Transport`.
 
     Raises:
         SetupError: the domain cannot be joined.
@@ -24,7 +24,7 @@ class DdsTransport:
         self._driver = self._bus.publisher(driver, types.TWIST)
 
     def receive(self, seconds: float) -> Sequence[tuple[float, float] | bool]:
-        """Return commands and stops, commands first: a stop that came together with one wins."""
+        """Return the commands, then the stops and releases, so that a stop that came with a command wins."""
         self._bus.wait(seconds)
         received: list[tuple[float, float] | bool] = []
         for message in self._commands.take():

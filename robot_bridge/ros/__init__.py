@@ -1,1 +1,1 @@
-"""ROS 2 without ROS: its types and their bytes, DDS, the robot at its other end and what serves one."""
+"""ROS 2 without an installation of ROS: message types, DDS, a robot reached over DDS, a server, and logs."""

@@ -1,8 +1,8 @@
 """ROS 2 topics over DDS without ROS: cyclonedds carries the bytes of :mod:`robot_bridge.ros.types`.
 
-Names, types and quality of service are those of ROS 2 Humble, so that nodes under Cyclone DDS or Fast DDS are heard and
-hear. ``CYCLONEDDS_URI`` configures the network, as with ROS. A peer that was killed counts as there for some ten
-seconds more: nothing here tells whether it lives, ages of messages do.
+Names, types and quality of service are those of ROS 2 Humble, so that messages can be exchanged with nodes under
+Cyclone DDS or Fast DDS. ``CYCLONEDDS_URI`` configures the network, as with ROS. A peer that was killed still counts as
+connected for about ten seconds. Therefore judge by the age of messages whether a peer is alive.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import types
 
 LAST_DOMAIN: Final = 232
-"""The ports of higher ones do not exist."""
-_PREFIX: Final = "rt"
-_BLOCKED: Final = 10_000_000
-"""Nanoseconds for which sending may wait for a reader that is slow."""
+"""Greatest number of a ROS domain; a higher number would need UDP ports that do not exist."""
+_TOPIC_PREFIX: Final = "rt"
+_MAX_BLOCKING_NS: Final = 10_000_000
+"""Greatest time for which sending may wait for a slow reader, nanoseconds."""
 
 _Part = TypeVar("_Part", "Publisher", "Subscription")
 
@@ -38,7 +38,7 @@ class Publisher:
         """Hand a message to the network.
 
         Raises:
-            DeviceError: it takes none.
+            DeviceError: the publisher is closed, or the network does not take the message.
         """
         if self._writer is None:
             raise DeviceError(f"{self.topic} is closed")
@@ -55,12 +55,12 @@ class Publisher:
         return len(self._writer.get_matched_subscriptions()) if self._writer is not None else 0
 
     def close(self) -> None:
-        """Leave the topic."""
+        """Stop publishing on the topic."""
         self._writer = None
 
 
 class Subscription:
-    """Receives one topic. ``refused`` counts messages that were not of its type."""
+    """Receives one topic. ``refused`` counts messages that were not of the topic's type."""
 
     def __init__(self, bus: Bus, topic: str, kind: str, reliable: bool, depth: int, latched: bool) -> None:
         from cyclonedds.sub import DataReader
@@ -75,7 +75,11 @@ class Subscription:
         self._detach: Callable[[], None] | None = bus.attach(self._reader)
 
     def take(self) -> list[Any]:
-        """Return the messages that have come since it was asked last, in order, at most as many as are kept."""
+        """Return the messages that have come since the last call, oldest first; older ones beyond ``depth`` are lost.
+
+        Raises:
+            DeviceError: the network failed.
+        """
         if self._reader is None:
             return []
         from cyclonedds.core import DDSException
@@ -87,7 +91,7 @@ class Subscription:
 
         messages = []
         for sample in samples:
-            # Where a publisher leaves there is a sample without a message.
+            # If a publisher leaves, a sample of another class without a message comes.
             if not isinstance(sample, self._sample):
                 continue
             try:
@@ -102,7 +106,7 @@ class Subscription:
         return len(self._reader.get_matched_publications()) if self._reader is not None else 0
 
     def close(self) -> None:
-        """Leave the topic; belongs to the thread that waits."""
+        """Stop receiving the topic; call only in the thread that calls :meth:`Bus.wait`."""
         if self._detach is not None:
             self._detach()
         self._reader = None
@@ -110,10 +114,12 @@ class Subscription:
 
 
 class Bus:
-    """A participant of a domain and what it publishes and hears. ``wait`` and ``take`` belong to one thread.
+    """A participant of a ROS domain, with its publishers and subscriptions.
+
+    Only one thread may call ``wait`` and the subscriptions' ``take``.
 
     Raises:
-        SetupError: there is no such domain, or no network to join it by.
+        SetupError: the domain does not exist, or the network does not allow to join the domain.
     """
 
     def __init__(self, domain: int) -> None:
@@ -138,7 +144,7 @@ class Bus:
         self.close()
 
     def publisher(self, topic: str, kind: str, *, reliable: bool = True, latched: bool = False) -> Publisher:
-        """Return a publisher of ``topic`` ("/cmd_vel") of a type ("geometry_msgs/msg/Twist").
+        """Return a publisher of ``topic`` (such as "/cmd_vel") with a type (such as "geometry_msgs/msg/Twist").
 
         ``latched``: subscribers that come later get the last message, too.
         """
@@ -147,13 +153,15 @@ class Bus:
     def subscription(
         self, topic: str, kind: str, *, reliable: bool = False, depth: int = 5, latched: bool = False
     ) -> Subscription:
-        """Return a subscription to the newest ``depth`` messages.
+        """Return a subscription that keeps the newest ``depth`` messages.
 
-        Best effort hears reliable publishers too, the reverse does not hold.
+        A best-effort subscription also hears reliable publishers; a reliable subscription does not hear best-effort
+        publishers.
         """
         return self._keep(Subscription(self, topic, kind, reliable, depth, latched))
 
     def _keep(self, part: _Part) -> _Part:
+        """Return the part, remembered for :meth:`close`."""
         self._parts.append(part)
         return part
 
@@ -162,11 +170,11 @@ class Bus:
         from cyclonedds.topic import Topic
 
         if (name, kind) not in self._topics:
-            self._topics[name, kind] = Topic(self.participant, _PREFIX + name, types.dds_type(kind))
+            self._topics[name, kind] = Topic(self.participant, _TOPIC_PREFIX + name, types.dds_type(kind))
         return self._topics[name, kind]
 
     def attach(self, reader: Any) -> Callable[[], None]:
-        """Let :meth:`wait` end when something comes for this reader, until what is returned is called."""
+        """Let :meth:`wait` end when a message comes for this reader; return a function that undoes this."""
         from cyclonedds.core import InstanceState, ReadCondition, SampleState, ViewState
 
         waitset = self._waitset
@@ -176,10 +184,10 @@ class Bus:
         return lambda: waitset.detach(condition)
 
     def make(self, create: Callable[[], Any]) -> Any:
-        """Return an entity of cyclonedds, which ``create`` makes.
+        """Return the cyclonedds entity that ``create`` makes.
 
         Raises:
-            SetupError: it cannot be made.
+            SetupError: the entity cannot be made.
         """
         from cyclonedds.core import DDSException
 
@@ -189,7 +197,7 @@ class Bus:
             raise SetupError(f"ROS domain {self.domain}: {error.msg}") from error
 
     def wait(self, seconds: float) -> None:
-        """Wait until something has come, at most so long."""
+        """Wait until a message has come, at most ``seconds``."""
         self._waitset.wait(max(0, round(seconds * 1e9)))
 
     def close(self) -> None:
@@ -202,19 +210,20 @@ class Bus:
 
 
 def wait_until(condition: Callable[[], object], seconds: float) -> bool:
-    """Wait until something holds, at most so long; return whether it does."""
-    end = time.monotonic() + seconds
+    """Wait until the condition holds, at most ``seconds``; return whether the condition holds."""
+    deadline = time.monotonic() + seconds
     while not condition():
-        if time.monotonic() >= end:
+        if time.monotonic() >= deadline:
             return False
         time.sleep(0.01)
     return True
 
 
 def _qos(reliable: bool, depth: int, latched: bool) -> Any:
+    """Return the quality of service that ROS 2 Humble uses for these settings."""
     from cyclonedds.qos import Policy, Qos
 
-    reliability = Policy.Reliability.Reliable(_BLOCKED) if reliable else Policy.Reliability.BestEffort
+    reliability = Policy.Reliability.Reliable(_MAX_BLOCKING_NS) if reliable else Policy.Reliability.BestEffort
     durability = Policy.Durability.TransientLocal if latched else Policy.Durability.Volatile
     history = Policy.History.KeepLast(depth)
     representation = Policy.DataRepresentation(use_cdrv0_representation=True)

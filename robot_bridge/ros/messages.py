@@ -1,7 +1,8 @@
-"""The values of the bridge as ROS 2 messages and back (REP 103 and 105). Pure.
+"""Convert the values of the bridge to ROS 2 messages and back (REP 103 and 105). Pure.
 
-Lossy where the messages are: times are rounded to nanoseconds, the limits of a scan to float32, and depth to
-millimetres. Messages come from elsewhere: whatever cannot be a value raises ValueError, in one line.
+The conversion loses what messages cannot hold: times are rounded to nanoseconds, the limits of a scan to float32, and
+depth to millimetres. Messages come from other programs. If a message cannot be converted, ValueError is raised with a
+text of one line.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CAMERA_FRAME: Final = "camera_color_optical_frame"
 
 
 def nanoseconds(time: float) -> int:
-    """Return a time in seconds as nanoseconds, or 0 if a message cannot hold it."""
+    """Return a time in seconds as nanoseconds, or 0 if a message cannot hold the time."""
     if not (isfinite(time) and 0 <= time < 2**31):
         return 0
     return round(time * 1e9)
@@ -63,12 +64,12 @@ def twist_message(twist: Twist) -> Any:
 
 
 def twist_from(message: Any) -> Twist:
-    """Return what of it an Ackermann chassis can follow."""
+    """Return the forward and turning velocity of a ``geometry_msgs/Twist``; an Ackermann robot has no others."""
     return Twist(float(message.linear.x), float(message.angular.z))
 
 
 def odometry_message(odometry: Odometry) -> Any:
-    """Return a ``nav_msgs/Odometry``; how far it can be trusted is not told."""
+    """Return a ``nav_msgs/Odometry``; the covariances are zero, which means unknown."""
     unknown = np.zeros(36)
     pose = types.make("geometry_msgs/msg/PoseWithCovariance", pose=pose_message(odometry.pose), covariance=unknown)
     twist = types.make("geometry_msgs/msg/TwistWithCovariance", twist=twist_message(odometry.twist), covariance=unknown)
@@ -82,7 +83,7 @@ def odometry_message(odometry: Odometry) -> Any:
 
 
 def odometry_from(message: Any, stamp: float | None = None) -> Odometry:
-    """Return odometry; ``stamp`` takes the place of the message's own, which is that of another clock."""
+    """Return the odometry of a ``nav_msgs/Odometry``; ``stamp`` replaces the message's stamp, of another clock."""
     time = seconds(message.header.stamp) if stamp is None else stamp
     return Odometry(time, pose_from(message.pose.pose), twist_from(message.twist.twist))
 
@@ -94,7 +95,10 @@ def pose_message(pose: Pose) -> Any:
 
 
 def pose_from(message: Any) -> Pose:
-    """Return its place on the floor; a quaternion may have any length, one of 0 is a heading of 0."""
+    """Return the pose on the floor of a ``geometry_msgs/Pose``.
+
+    The quaternion may have any length; a quaternion of length 0 means heading 0.
+    """
     q = message.orientation
     sine = 2 * (q.w * q.z + q.x * q.y)
     cosine = q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z
@@ -103,17 +107,17 @@ def pose_from(message: Any) -> Pose:
 
 
 def transform_message(time: float, parent: str, child: str, pose: Pose, z: float = 0.0) -> Any:
-    """Return the place of ``child`` as seen from ``parent``."""
+    """Return a ``geometry_msgs/TransformStamped``: the pose and height ``z`` of frame ``child`` in ``parent``."""
     translation = _vector(pose.x, pose.y, z)
     rotation = _quaternion(pose.heading)
-    place = types.make("geometry_msgs/msg/Transform", translation=translation, rotation=rotation)
+    transform = types.make("geometry_msgs/msg/Transform", translation=translation, rotation=rotation)
     return types.make(
-        "geometry_msgs/msg/TransformStamped", header=header(time, parent), child_frame_id=child, transform=place
+        "geometry_msgs/msg/TransformStamped", header=header(time, parent), child_frame_id=child, transform=transform
     )
 
 
 def optical_transform(time: float, parent: str, child: str, x: float, z: float) -> Any:
-    """Return the transform of a camera that looks ahead: its frame has z ahead and x to the right (REP 103)."""
+    """Return the transform of a camera that looks ahead; the camera frame has z ahead and x right (REP 103)."""
     message = transform_message(time, parent, child, Pose(x), z)
     message.transform.rotation = types.make("geometry_msgs/msg/Quaternion", x=-0.5, y=0.5, z=-0.5, w=0.5)
     return message
@@ -127,13 +131,13 @@ def tf_message(*transforms: Any) -> Any:
 def scan_message(scan: Scan) -> Any:
     """Return a ``sensor_msgs/LaserScan``."""
     steps = max(len(scan.ranges) - 1, 0)
-    with np.errstate(over="ignore"):  # an increment of a message may be so large that the last angle is infinite
-        last = float(np.float32(scan.angle_min + scan.angle_increment * steps))
+    with np.errstate(over="ignore"):  # the increment of a scan may be so large that the last angle is infinite
+        last_angle = float(np.float32(scan.angle_min + scan.angle_increment * steps))
     return types.make(
         types.SCAN,
         header=header(scan.stamp, LIDAR_FRAME),
         angle_min=scan.angle_min,
-        angle_max=last,
+        angle_max=last_angle,
         angle_increment=scan.angle_increment,
         time_increment=0.0,
         scan_time=0.0,
@@ -145,10 +149,10 @@ def scan_message(scan: Scan) -> Any:
 
 
 def scan_from(message: Any, stamp: float | None = None, yaw: float = 0.0) -> Scan:
-    """Return a scan.
+    """Return the scan of a ``sensor_msgs/LaserScan``.
 
-    ``stamp`` takes the place of the message's own; ``yaw`` is how far the sensor's zero lies to the left of straight
-    ahead.
+    ``stamp`` replaces the message's stamp. ``yaw`` is the angle of the sensor's zero to the left of straight ahead,
+    radians.
     """
     time = seconds(message.header.stamp) if stamp is None else stamp
     return Scan(
@@ -162,7 +166,7 @@ def scan_from(message: Any, stamp: float | None = None, yaw: float = 0.0) -> Sca
 
 
 def grid_message(time: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> Any:
-    """Return a ``nav_msgs/OccupancyGrid``."""
+    """Return a ``nav_msgs/OccupancyGrid``; ``x``, ``y`` is the lower left corner, row 0 of ``codes`` the lowest."""
     info = types.make(
         "nav_msgs/msg/MapMetaData",
         map_load_time=time_message(0.0),
@@ -176,13 +180,13 @@ def grid_message(time: float, codes: NDArray[np.int8], resolution: float, x: flo
 
 
 def grid_from(message: Any) -> tuple[NDArray[np.int8], float, float, float]:
-    """Return codes (rows, columns), resolution, and the lower left corner."""
+    """Return (codes, resolution, x, y): codes (rows, columns), metres per cell, and the lower left corner."""
     info = message.info
     cells = len(message.data)
     if cells != info.width * info.height:
         raise ValueError(f"a map of {info.width} x {info.height} with {cells} cells")
     codes = np.array(message.data, dtype=np.int8).reshape(info.height, info.width)
-    # float32 on the wire: 0.05 would come back as 0.05000000074505806
+    # The message holds a float32. The shortest decimal number turns 0.05000000074505806 back into 0.05.
     resolution = float(np.format_float_positional(np.float32(info.resolution)))
     corner = info.origin.position
     return codes, resolution, float(corner.x), float(corner.y)

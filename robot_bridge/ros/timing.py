@@ -1,9 +1,9 @@
-"""When and how often messages come: stamps on the clock of this machine, arrivals, and their thinning.
+"""Times and rates of messages: translate stamps to the clock of this machine, count arrivals, thin out pictures.
 
-The clocks of the robot and of this machine need not agree. A message cannot arrive before it was stamped, so that the
-least difference between arrival and stamp that was ever seen is the offset of the clocks and the shortest way of a
-message; whatever takes longer is as old as it is. A frozen sensor or a slow network hence cannot make old measurements
-look fresh.
+The clocks of the robot and of this machine need not agree. A message cannot arrive before it was stamped. Therefore the
+least difference between arrival and stamp ever seen is the offset of the clocks plus the shortest travel time. A
+message with a greater difference is older by the excess. A frozen sensor or a slow network thus cannot make old
+measurements look fresh.
 """
 
 from __future__ import annotations
@@ -12,34 +12,37 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Final
 
-_DRIFT: Final = 1e-4
-"""Seconds a second by which two quartz clocks may run apart."""
-_STEP: Final = 0.05
-"""Seconds by which a topic's stamps fall back only where the robot's clock was set: each would be added to all ages."""
+_MAX_DRIFT: Final = 1e-4
+"""Seconds per second by which two quartz clocks may run apart."""
+_MAX_STAMP_FALL_S: Final = 0.05
+"""If a topic's stamps fall back by more seconds than this, the robot's clock was set back.
+
+Without a new offset, the fall would be added to the age of all later messages.
+"""
 
 
 class StampTranslator:
-    """Pure but for what it has seen."""
+    """Translates stamps of the robot's clock to the clock of this machine; the module's docstring says how."""
 
     def __init__(self) -> None:
-        self._offset = float("inf")
-        self._seen = float("-inf")
-        self._last: dict[str, float] = {}
+        self._offset = float("inf")  # least difference between arrival and stamp so far, seconds
+        self._seen = float("-inf")  # time of the last arrival
+        self._last: dict[str, float] = {}  # topic: stamp of the last message
 
     def translate(self, topic: str, stamp: float, received: float) -> float:
-        """Return when something was stamped, on the clock of ``received``; never later than that.
+        """Return the stamp on the clock of ``received``, the time of arrival; the result is never after the arrival.
 
-        An invalid stamp (0, not finite) counts as the time of its arrival.
+        If the stamp is invalid (0, negative or not finite), return ``received``.
         """
         if not isfinite(stamp) or stamp <= 0:
             return received
-        if stamp < self._last.get(topic, stamp) - _STEP:
+        if stamp < self._last.get(topic, stamp) - _MAX_STAMP_FALL_S:
             self._offset = float("inf")
             self._last = {}
         self._last[topic] = stamp
 
         if isfinite(self._offset):
-            self._offset += _DRIFT * max(0.0, received - self._seen)
+            self._offset += _MAX_DRIFT * max(0.0, received - self._seen)
         self._offset = min(self._offset, received - stamp)
         self._seen = received
         return stamp + self._offset
@@ -47,11 +50,11 @@ class StampTranslator:
 
 @dataclass(slots=True)
 class Arrivals:
-    """How many messages of a topic came.
+    """The numbers of messages that came on a topic.
 
     Attributes:
-        count: how many came.
-        refused: how many more could not be read.
+        count: messages that could be read.
+        refused: messages that could not be read.
     """
 
     count: int = 0
@@ -59,17 +62,22 @@ class Arrivals:
 
 
 class Pace:
-    """Lets at most ``rate`` a second through, evenly; of what comes less often, all, however unevenly (pure but for
-    its state)."""
+    """Lets at most ``rate`` messages a second through, evenly in time; reads no clock.
+
+    If messages come less often than ``rate``, all messages pass, even at uneven intervals.
+    """
 
     def __init__(self, rate: float) -> None:
         self._period = 1 / rate
-        self._due = -inf
+        self._due = -inf  # stamp from which on the next message passes
 
     def is_due(self, stamp: float) -> bool:
-        """Return whether what was stamped then, seconds, is wanted."""
+        """Return whether a message with this stamp, seconds, may pass."""
         return stamp >= self._due
 
     def count_taken(self, stamp: float) -> None:
-        """Note that one was taken: the next is wanted a period later, half a period from now at the earliest."""
+        """Record that a message passed: the next may pass a period after this one was due.
+
+        The next may not pass earlier than half a period after ``stamp``.
+        """
         self._due = max(self._due + self._period, stamp + self._period / 2)

@@ -1,4 +1,4 @@
-"""Where things are published: the names that the ROSMASTER A1 and ROS users expect, and our own under ``/spca``."""
+"""Names of topics: the names that the ROSMASTER A1 and ROS users expect, and this program's own under ``/spca``."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ SAFETY: Final = "/spca/safety"
 ESTIMATES: Final = "/spca/estimates"
 OBSERVATIONS: Final = "/spca/observations"
 NOTES: Final = "/spca/notes"
-"""std_msgs/String, each one record of :mod:`robot_bridge.ros.log.records`; only in logs."""
+"""The five topics above exist only in logs; each std_msgs/String is a record of :mod:`robot_bridge.ros.log.records`."""
 
 DRIVER_COMMANDS: Final = "/cmd_vel"
 HOST_COMMANDS: Final = "/spca/cmd_vel"
-"""What the host commands; the deadman on the robot passes it on to the driver."""
+"""Velocities that the host commands; the deadman on the robot passes them on to ``DRIVER_COMMANDS``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topics:
     """Topics of a robot. The driver's own odometry is ``/odom_raw``; ``/odom`` is the output of the robot's filter.
 
-    A name that ends in ``/compressed`` is a ``CompressedImage``, any other picture an ``Image``. ``lidar_yaw`` is how
-    far the lidar's own zero lies to the left of straight ahead, radians.
+    A picture whose topic ends in ``/compressed...`` is a ``CompressedImage``; any other picture is an ``Image``.
+    ``lidar_yaw`` is the angle of the lidar's own zero to the left of straight ahead, radians.
     """
 
     commands: str = HOST_COMMANDS

@@ -1,8 +1,9 @@
-"""The message types of ROS 2 Humble: their bytes, and what DDS has to know of them.
+"""The message types of ROS 2 Humble: encoding, decoding, and the types that DDS needs.
 
-Messages are encoded and decoded by the codec of rosbags, on the wire as in a log. DDS types are made from the same
-definitions: :func:`dds_type` has the fields, so that other participants can check them, while a sample carries the
-bytes as they are. The codec that cyclonedds derives from the fields is the independent second one of the tests.
+The codec of rosbags encodes and decodes all messages, both on the wire and in logs. DDS types are made from the same
+definitions. A type of :func:`dds_type` has the fields of the message, so that other participants can check the fields.
+Its samples carry the encoded bytes unchanged. The tests compare this codec with a second codec, which cyclonedds
+derives from the fields.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ TF = "tf2_msgs/msg/TFMessage"
 
 @lru_cache(maxsize=1)
 def typestore() -> Typestore:
-    """Return the definitions of Humble."""
+    """Return the message definitions of ROS 2 Humble."""
     from rosbags.typesys import Stores, get_typestore
 
     return get_typestore(Stores.ROS2_HUMBLE)
@@ -42,15 +43,15 @@ def make(name: str, **fields: Any) -> Any:
 
 
 def encode(message: Any) -> bytes:
-    """Return a message as CDR bytes with their header, little endian."""
+    """Return a message as CDR bytes, little endian, with the CDR header."""
     return bytes(typestore().serialize_cdr(message, message.__msgtype__))
 
 
 def decode(data: bytes, name: str) -> Any:
-    """Return the message decoded from its bytes.
+    """Return the message of type ``name`` decoded from its CDR bytes.
 
     Raises:
-        ValueError: the bytes are not a message of that type.
+        ValueError: the bytes are not a message of this type.
     """
     from rosbags.serde import SerdeError
 
@@ -62,17 +63,17 @@ def decode(data: bytes, name: str) -> Any:
 
 @lru_cache(maxsize=64)
 def fields_type(name: str) -> Any:
-    """Return the class of cyclonedds with the fields of a type, under the name that ROS gives it on the wire."""
+    """Return the cyclonedds class with the fields of a message type; its name is the type's name on the wire."""
     from cyclonedds.idl import make_idl_struct
 
     package, _, short = name.split("/")
-    fields = {field: _idl(description) for field, description in typestore().fielddefs[name][1]}
+    fields = {field: _idl_type(description) for field, description in typestore().fielddefs[name][1]}
     return make_idl_struct(short, f"{package}::msg::dds_::{short}_", fields)
 
 
 @lru_cache(maxsize=64)
 def dds_type(name: str) -> Any:
-    """Return a type for topics of cyclonedds whose samples hold ``data``, the bytes of a message."""
+    """Return a cyclonedds type for topics; a sample of the type holds ``data``, the encoded bytes of a message."""
     fields = fields_type(name)
 
     class Sample(fields):  # type: ignore[misc,valid-type]  # a base made at run time
@@ -92,13 +93,14 @@ def dds_type(name: str) -> Any:
         def deserialize_key(cls, data: bytes, **_: object) -> Sample:
             return cls(bytes(data))
 
-    # Not its own description but that of the fields: the name and the layout are what the others compare.
+    # Other participants compare the name and the layout, so Sample must carry the description of the fields class.
     Sample.__idl__ = fields.__idl__
     Sample.__idl_typename__ = fields.__idl_typename__
     return Sample
 
 
-def _idl(description: Any) -> Any:
+def _idl_type(description: Any) -> Any:
+    """Return the cyclonedds type of a field, given the field's description (node type, value) by rosbags."""
     from cyclonedds.idl import types
     from rosbags.interfaces import Nodetype
 
@@ -106,8 +108,9 @@ def _idl(description: Any) -> Any:
     if kind == Nodetype.NAME:
         return fields_type(value)
     if kind == Nodetype.ARRAY:
-        return types.array[_idl(value[0]), value[1]]  # type: ignore[misc]  # made by a class method
+        return types.array[_idl_type(value[0]), value[1]]  # type: ignore[misc]  # made by a class method
     if kind == Nodetype.SEQUENCE:
-        return types.sequence[_idl(value[0])]  # type: ignore[misc]  # as above
-    plain = {"bool": bool, "string": str, "byte": types.uint8, "char": types.uint8}
-    return plain.get(value[0]) or getattr(types, value[0])
+        return types.sequence[_idl_type(value[0])]  # type: ignore[misc]  # as above
+    name = value[0]
+    special = {"bool": bool, "string": str, "byte": types.uint8, "char": types.uint8}
+    return special[name] if name in special else getattr(types, name)

@@ -140,9 +140,8 @@ def choose_command(commands: Sequence[Command], now: float) -> Command | None:
 
     ``commands`` are in order of arrival. This function is the mux of the chain.
     """
-    alive = [
-        command for command in commands if not command.expires <= now
-    ]  # NaN never expires; find_refusal rejects it
+    # Negated, so that an expiry time of NaN counts as unexpired: find_refusal then rejects the command.
+    alive = [command for command in commands if not command.expires <= now]
     return min(reversed(alive), key=lambda command: command.source, default=None)
 
 

@@ -341,6 +341,7 @@ def _update_while_backing(
     evidence = doubt.evidence
     wheel_evidence = check_wheels(doubt.watch, config)
     is_far = metres_backed(doubt) >= doubt.limit - _LIMIT_TOLERANCE_M or doubt.hindered > _MAX_HINDERED_PERIODS
+    is_conclusive = metres_backed(doubt) >= MIN_BACKED_M - _LIMIT_TOLERANCE_M
     have_scans_moved = doubt.running >= _MIN_AGREEING_SCANS
     if begin is not None and have_scans_moved and (wheel_evidence is not None or is_far):
         return _end_doubt(doubt, begin, now, config)
@@ -354,9 +355,7 @@ def _update_while_backing(
             doubt = replace(doubt, running=min(doubt.running, 0) - 1, since=now)
             if doubt.running <= -_MIN_AGREEING_SCANS:
                 return replace(doubt, phase=Phase.UNUSABLE, evidence=scan_evidence, since=now)
-        elif metres_backed(doubt) >= MIN_BACKED_M - _LIMIT_TOLERANCE_M and has_scan_moved(
-            begin, new, evidence.sectors, config
-        ):
+        elif is_conclusive and has_scan_moved(begin, new, evidence.sectors, config):
             doubt = replace(doubt, running=max(doubt.running, 0) + 1)
     if metres_backed(doubt) < doubt.limit - _LIMIT_TOLERANCE_M:
         return replace(doubt, since=now)

@@ -10,7 +10,7 @@ from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import VARIABLES, Server, Servers, format_servers, parse_servers
-from spca.llm.providers.base import TIMEOUT_S, Limits
+from spca.llm.providers.base import TIMEOUT_S, RequestOptions
 from spca.prompts import Wording
 from spca.sense.renaming import Renaming
 
@@ -87,9 +87,9 @@ class ModelSettings:
     cache: bool = False
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RequestOptions:
         """Limits on the length and the duration of each answer."""
-        return Limits(self.max_output_tokens, None, self.timeout)
+        return RequestOptions(self.max_output_tokens, None, self.timeout)
 
     @property
     def caps(self) -> Caps:

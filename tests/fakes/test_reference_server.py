@@ -16,7 +16,7 @@ import pytest
 from plannerLLM import PDDLResp
 from spca.errors import ProviderConfigError, TransientError, UnknownModelError, UnsupportedFormError
 from spca.llm.catalogue.servers import Server
-from spca.llm.providers.base import Finish, Form, Limits, Listing, Message, ModelInfo, Response, Target, Usage
+from spca.llm.providers.base import Finish, Form, Listing, Message, ModelInfo, RequestOptions, Response, Target, Usage
 from spca.llm.providers.openai.openai import OpenAIProvider
 from spca.reference import planner
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
@@ -80,7 +80,7 @@ def test_it_speaks_the_protocol_of_each_provider(prefix: str, monkeypatch: pytes
     ],
 )
 def test_it_refuses_what_openai_refuses(api: str, model: str, effort: str | None, said: str) -> None:
-    limits = Limits(effort=effort)
+    limits = RequestOptions(effort=effort)
     with serving(api) as (server, provider):
         request = replace(request_of(*PROMPT, tools=(GO_TO,), limits=limits), model=model)
         if said:
@@ -107,7 +107,7 @@ def test_what_the_model_cannot_answer_it_refuses(api: str) -> None:
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_the_limit_cuts_the_answer(api: str) -> None:
     with serving(api) as (_, provider):
-        response = provider.complete(request_of(*PROMPT, schema=PDDLResp, limits=Limits(100)))
+        response = provider.complete(request_of(*PROMPT, schema=PDDLResp, limits=RequestOptions(100)))
     assert response.finish is Finish.LENGTH
     assert response.usage.output_tokens == 100
     assert planner.answer(PROMPT).startswith(response.text)
@@ -159,7 +159,7 @@ def test_the_command_writes_its_log_before_it_answers(tmp_path: Path) -> None:
         try:
             assert process.stdout
             provider = OpenAIProvider(Target("m", process.stdout.readline().strip()))
-            answer = pool.submit(provider.complete, request_of(*PROMPT, limits=Limits(timeout_s=AGES)))
+            answer = pool.submit(provider.complete, request_of(*PROMPT, limits=RequestOptions(timeout_s=AGES)))
             assert becomes(lambda: log.exists() and log.read_text().endswith("\n"))
             assert not answer.done()
         finally:

@@ -60,8 +60,6 @@ TWIN_CLASSES = {
         "GoneError": "the other end of a pipe has closed it: the solver's, the worker's",
         "History": "of the embedded planner; of a level's time",
         "Job": "one of many pieces of work; an action of the embedded planner's plan",
-        "Limits": "of an answer, of a worker",
-        "Outcome": "of a plan; of a request",
         "Place": "where a call belongs; where a thing of a mission lies",
         "Report": "of models looked up; of a run; of the doctor",
         "Run": "that goes on; that is shown",

@@ -1,4 +1,7 @@
-"""The canvas of a scene: masonry from which rooms are carved."""
+"""A scene under construction, which begins as solid masonry; rooms and passages are carved out of the masonry.
+
+An area is a room of the plan. A column is all cells with the same x and z.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ from explorer.rules.blocks import AIR, code
 from explorer.scene import Cell, Mob, Pose, Scene, Stack, Wire, move_by, offset_to
 
 MASONRY = -1
-"""Number in :attr:`Draft.owner` for cells that belong to no area."""
+"""Value of :attr:`Draft.owner` for cells that belong to no area."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Cells between two corners, both included."""
+    """The cells between two corner cells; the box includes both corners."""
 
     least: Cell
     most: Cell
 
     def grow(self, cells: int) -> Box:
-        """Return the box grown by some cells on every side."""
+        """Return the box grown by ``cells`` cells in every direction."""
         margin = (cells, cells, cells)
         return Box(offset_to(margin, self.least), move_by(self.most, margin))
 
@@ -34,13 +37,13 @@ class Box:
 
     @property
     def slices(self) -> tuple[slice, slice, slice]:
-        """Index of the box in an array ``[y, z, x]``."""
+        """Index that selects the box from an array ``[y, z, x]``."""
         xs, ys, zs = (slice(low, high + 1) for low, high in zip(self.least, self.most, strict=True))
         return ys, zs, xs
 
 
 def column_box(spot: tuple[int, int], floor: int, height: int) -> Box:
-    """Return the ``height`` cells of a column from the level ``floor`` upwards.
+    """Return the box of the ``height`` lowest cells of a column, from the level ``floor`` upwards.
 
     Args:
         spot: x and z of the column.
@@ -54,8 +57,9 @@ class Draft:
     """A scene under construction.
 
     Attributes:
-        blocks: uint16 ``[y, z, x]``.
-        owner: int16 ``[y, z, x]``: for an open cell of an area, the number of the area; otherwise :data:`MASONRY`.
+        blocks: code of the block in each cell, uint16 ``[y, z, x]``.
+        owner: number of the area to which each open cell belongs, int16 ``[y, z, x]``; :data:`MASONRY` for cells of no
+            area.
         items: cell -> stacks that lie in the cell.
         chests: cell of a chest -> stacks in the chest.
     """
@@ -69,7 +73,7 @@ class Draft:
 
     @classmethod
     def make_solid(cls, size: Cell, masonry: str) -> Draft:
-        """Return a draft of the given size (x, y, z) in which every cell holds masonry."""
+        """Return a draft of the given size (x, y, z) in which every cell holds the block ``masonry``."""
         x, y, z = size
         blocks = np.full((y, z, x), code(masonry), np.uint16)
         owner = np.full((y, z, x), MASONRY, np.int16)
@@ -81,11 +85,11 @@ class Draft:
         self.owner[box.slices] = owner
 
     def fill(self, box: Box, name: str) -> None:
-        """Fill every cell of a box with a block."""
+        """Put the block called ``name`` into every cell of a box."""
         self.blocks[box.slices] = code(name)
 
     def put(self, cell: Cell, name: str) -> None:
-        """Put a block into a cell."""
+        """Put the block called ``name`` into a cell."""
         x, y, z = cell
         self.blocks[y, z, x] = code(name)
 
@@ -95,12 +99,12 @@ class Draft:
         return bool(self.blocks[y, z, x] == AIR)
 
     def contains_block(self, cell: Cell, name: str) -> bool:
-        """Return whether a cell holds a block."""
+        """Return whether a cell holds the block called ``name``."""
         x, y, z = cell
         return bool(self.blocks[y, z, x] == code(name))
 
     def scene(self, name: str, spawn: Pose) -> Scene:
-        """Return the scene; its array of blocks is a read-only copy."""
+        """Return the draft as a finished scene called ``name``; its array of blocks is a read-only copy."""
         blocks = self.blocks.copy()
         blocks.flags.writeable = False
         return Scene(name, spawn, blocks, self.items, self.chests, tuple(self.mobs), tuple(self.wires))

@@ -1,4 +1,8 @@
-"""Decorate rooms with screens, pillars, furniture, borders and filled corners, which also hide things from view."""
+"""Decorate rooms with screens, pillars, furniture, borders and filled corners; most decorations also hide things from
+view.
+
+A spot is a column of cells, given by x and z. A look is the set of blocks that a room is built of.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,11 @@ _FURNITURE: Final = ("cartography_table", "smithing_table", "fletching_table", "
 
 
 def dress_rooms(placed: Furnished, looks: list[Look]) -> None:
-    """Add one or two kinds of decoration to each room; every way through the room stays open."""
+    """Add one or two kinds of decoration to each room, without blocking a way through the room.
+
+    Args:
+        looks: look of each room, in the order of the rooms.
+    """
     for room, look in zip(placed.layout.rooms, looks, strict=True):
         amount = placed.rng.choice((1, 2, 2))
         for decorate in placed.rng.sample(_DECORATORS, amount):
@@ -23,12 +31,16 @@ def dress_rooms(placed: Furnished, looks: list[Look]) -> None:
 
 
 def _free_spots(placed: Furnished, room: Room, *, edge: bool | None) -> list[Spot]:
-    """Return the free columns for decoration in random order, with ``edge`` as in :meth:`Furnished.find_spots`."""
+    """Return the columns of a room that are free for decoration, in random order.
+
+    Args:
+        edge: which columns to consider, as in :meth:`Furnished.find_spots`.
+    """
     return placed.find_spots(Thing("target", room.area), edge=edge, guarded=False)
 
 
 def _build_pillar(placed: Furnished, spot: Spot, room: Room, name: str, height: int) -> None:
-    """Fill the lowest ``height`` cells of a column with the block ``name``."""
+    """Put the block called ``name`` into the lowest ``height`` cells of a column, and mark the column as taken."""
     placed.taken.add(spot)
     placed.draft.fill(column_box(spot, room.floor, height), name)
 
@@ -39,7 +51,7 @@ def _room_height(room: Room) -> int:
 
 
 def _build_screens(placed: Furnished, room: Room, look: Look) -> None:
-    """Build free-standing walls 3 cells wide, 2 cells high or as high as the room."""
+    """Build one or two free-standing walls, each 3 cells wide, and 2 cells high or as high as the room."""
     for _ in range(placed.rng.choice((1, 2))):
         free = _free_spots(placed, room, edge=False)
         height = placed.rng.choice((2, _room_height(room)))
@@ -54,7 +66,7 @@ def _build_screens(placed: Furnished, room: Room, look: Look) -> None:
 
 
 def _build_pillars(placed: Furnished, room: Room, look: Look) -> None:
-    """Build pillars up to the ceiling."""
+    """Build two to four pillars from the floor to the ceiling."""
     material = look.wall if "glass" in look.ceiling else look.ceiling
     for _ in range(placed.rng.choice((2, 3, 4))):
         for spot in _free_spots(placed, room, edge=False)[:1]:
@@ -70,7 +82,7 @@ def _add_furniture(placed: Furnished, room: Room, _look: Look) -> None:
 
 
 def _fill_corners(placed: Furnished, room: Room, look: Look) -> None:
-    """Fill corners up to the ceiling, so that the room is not a plain box."""
+    """Fill some corners of a room from the floor to the ceiling, so that the room is not a plain box."""
     west, _, north = room.inside.least
     east, _, south = room.inside.most
     free = set(_free_spots(placed, room, edge=None))
@@ -86,7 +98,7 @@ def _fill_corners(placed: Furnished, room: Room, look: Look) -> None:
 
 
 def _lay_border(placed: Furnished, room: Room, look: Look) -> None:
-    """Replace the block of the look's floor by another block along the edge of the room."""
+    """Replace the floor along the walls of a room by another block, where the floor is the floor block of the look."""
     name = placed.rng.choice((look.ceiling, look.wall))
     if "glass" in name:
         return

@@ -1,4 +1,9 @@
-"""Place the things of a plan, such as chests, levers and trees, so that each thing is in reach only from its room."""
+"""Place the things of a plan, such as chests, levers and trees; hands can reach each thing only from inside its own
+room.
+
+A spot is a column of cells, given by x and z. A hop is a planned milestone; an area is a room that is entered through a
+gate.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +25,21 @@ from explorer.scene import Cell, Mob, Stack, Wire
 from explorer.solver.touch import MAX_REACH
 
 OUT_OF_TOUCH: Final = MAX_REACH + 0.1
-"""Least distance in metres between the cell of an eye before a gate and the cell of a thing behind the gate."""
+"""Distance in metres, between the cell of an eye and the cell of a thing, from which hands cannot reach the thing."""
 OUT_OF_LOOK: Final = 6.2
-"""Least distance in metres from the open cells outside a room to a target of a look, which counts from within 4 m."""
+"""Distance in metres that the target of a hop to look must exceed from each open cell outside its room.
+
+Looking counts only from within 4 m of the target.
+"""
 _AISLE: Final = tuple((i, j) for i in range(-3, 4) for j in range(-3, 4) if abs(i) + abs(j) < 4)
-"""Offsets (x, z) of the columns that stay free before an opening."""
+"""Offsets (x, z) from a column of an opening to the columns that must stay free."""
 _TARGET_EDGES: Final[dict[str, bool | None]] = {
     "find_block": True,
     "find_odd": True,
     "find_banner": None,
     "find_flower": None,
 }
-"""Role of a target -> ``edge`` for :meth:`Furnished.find_spots`; for all other roles, ``edge`` is False."""
+"""Role of a target -> the argument ``edge`` of :meth:`Furnished.find_spots`; for all other roles, it is False."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,9 +47,9 @@ class Furnished:
     """The placed things of a plan.
 
     Attributes:
-        cells: thing -> its cells; the witness aims at the first cell, or stands in it.
+        cells: thing -> its cells; the witness of the scene aims at the first cell, or stands in it.
         names: thing -> names of its mobs.
-        taken: columns (x, z) that hold something.
+        taken: columns (x, z) that hold a thing or a decoration.
     """
 
     draft: Draft
@@ -53,16 +61,16 @@ class Furnished:
     _eyes: dict[Area, NDArray[np.intp]] = field(default_factory=dict)
 
     def room(self, area: Area) -> Room:
-        """Return the room of an area."""
+        """Return the room that was built for an area."""
         return self.layout.rooms[area.number]
 
     def find_spots(self, thing: Thing, edge: bool | None = None, clear: int = 1, *, guarded: bool = True) -> list[Spot]:
-        """Return the free columns for a thing, in random order.
+        """Return the columns of a thing's room that are free, in random order.
 
         Args:
             edge: True: only columns along walls; False: only columns away from walls; None: all columns.
-            clear: number of columns, in each direction around a spot, that must be free.
-            guarded: whether the thing must be out of touch for a body before each gate that leads to the thing.
+            clear: number of columns, in each direction around a spot, that must not be taken.
+            guarded: whether the thing must be out of reach for a body in front of each gate that leads to the thing.
         """
         room = self.room(thing.area)
         aisles = self._find_aisles(room)
@@ -81,7 +89,7 @@ class Furnished:
         return free
 
     def take_spots(self, thing: Thing, spots: Iterable[Spot], height: int = 0) -> list[Cell]:
-        """Mark columns as taken by a thing; return their cells at ``height`` above the floor.
+        """Mark columns as taken by a thing; return the cell of each column that is ``height`` cells above the floor.
 
         Raises:
             RejectedDraw: ``spots`` is empty.
@@ -95,7 +103,10 @@ class Furnished:
         return cells
 
     def take_first_spot(self, thing: Thing, edge: bool | None = None, height: int = 0) -> Cell:
-        """Take a random free column for a thing; return its cell at ``height`` above the floor.
+        """Mark a random free column as taken by a thing; return its cell that is ``height`` cells above the floor.
+
+        Args:
+            edge: which columns to consider, as in :meth:`find_spots`.
 
         Raises:
             RejectedDraw: no column is free.
@@ -104,14 +115,15 @@ class Furnished:
         return self.take_spots(thing, spots[:1], height)[0]
 
     def _is_crowded(self, spot: Spot, clear: int) -> bool:
-        """Return whether a column at most ``clear`` columns from ``spot`` along x and z is taken."""
+        """Return whether any column is taken in the square that extends ``clear`` columns from ``spot`` along x and z.
+        """
         x, z = spot
         offsets = range(-clear, clear + 1)
         around = [(x + i, z + j) for i in offsets for j in offsets]
         return not self.taken.isdisjoint(around)
 
     def _find_aisles(self, room: Room) -> set[Spot]:
-        """Return the columns before the openings of a room, which must stay free."""
+        """Return the columns near the openings of a room, which must stay free."""
         openings: list[Spot] = []
         for passage in self.layout.passages.values():
             if passage.parent is room:
@@ -125,7 +137,9 @@ class Furnished:
         return aisles
 
     def _is_guarded(self, thing: Thing, cell: Cell) -> bool:
-        """Return whether a cell is out of touch from in front of every gate with a hop on the way to a thing."""
+        """Return whether hands in front of the gates on the way to a thing cannot reach ``cell``; gates without a hop
+        are ignored.
+        """
         for area in thing.area.walk_to_root():
             if area.gate is None or area.gate.hop is None:
                 continue
@@ -134,7 +148,10 @@ class Furnished:
         return True
 
     def _eyes_before(self, area: Area) -> NDArray[np.intp]:
-        """Return the cells of eyes before the gate of an area and in the first row behind the gate, ``[n, x y z]``."""
+        """Return the cells where the eye of a body may be in front of the gate of an area, as an array ``[n, x y z]``.
+
+        The first row behind the gate also counts as in front of it.
+        """
         cached = self._eyes.get(area)
         if cached is not None:
             return cached
@@ -156,10 +173,10 @@ class Furnished:
 
 
 def furnish_rooms(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) -> Furnished:
-    """Put the things of a plan into its rooms, and wire its doors.
+    """Put the things of a plan into its rooms, wire its doors to their devices, and return the placed things.
 
     Raises:
-        RejectedDraw: a thing has no place that is in reach only from its own room.
+        RejectedDraw: a thing has no place where hands reach it only from its own room.
     """
     placed = Furnished(draft, layout, rng)
 
@@ -175,7 +192,7 @@ def furnish_rooms(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) 
 
 
 def _wire_door(placed: Furnished, passage: Passage) -> None:
-    """Add the wire between a door and its devices."""
+    """Add to the draft the wire that connects a door with its devices."""
     gate = passage.gate
     door = door_cells(passage)
     needs = tuple(placed.cells[device][0] for device in gate.devices)
@@ -184,7 +201,7 @@ def _wire_door(placed: Furnished, passage: Passage) -> None:
 
 
 def _time_to_pass(device: Cell, door: Cell) -> int:
-    """Return for how many steps a timed door stays open: the distance from its device, and 8 steps to spare."""
+    """Return how many steps a timed door stays open: the horizontal distance from its device, plus 8."""
     device_x, _, device_z = device
     door_x, _, door_z = door
     return abs(device_x - door_x) + abs(device_z - door_z) + 8
@@ -218,7 +235,7 @@ def _place_plate(placed: Furnished, thing: Thing) -> None:
 
 
 def _place_mob(placed: Furnished, thing: Thing) -> None:
-    """Place each mob of a herd, and name the mobs by kind and number."""
+    """Place all mobs of a thing, and name each mob after its kind with a number."""
     mobs = placed.draft.mobs
     spots = placed.find_spots(thing, edge=False, clear=0)[: thing.count]
     if len(spots) < thing.count:
@@ -233,9 +250,10 @@ def _place_mob(placed: Furnished, thing: Thing) -> None:
 
 
 def _place_block(placed: Furnished, thing: Thing) -> None:
-    """Put soft ground into the floor, blocks that need a tool into a wall, and all other blocks onto the floor.
+    """Place the blocks of a thing.
 
-    Cobweb needs a tool but stands on the floor.
+    Soft ground goes into the floor, and blocks that need a tool go into a wall. All other blocks, and cobweb, go onto
+    the floor.
     """
     if thing.block in FIELDS:
         _place_patch(placed, thing)
@@ -253,7 +271,7 @@ def _place_block(placed: Furnished, thing: Thing) -> None:
 
 
 def _nearest_spots(spots: list[Spot], count: int) -> list[Spot]:
-    """Return the ``count`` columns nearest to the first column of a list.
+    """Return the ``count`` columns that are nearest to the first column of the list, including this column.
 
     Raises:
         RejectedDraw: the list is shorter than ``count``.
@@ -270,14 +288,14 @@ def _nearest_spots(spots: list[Spot], count: int) -> list[Spot]:
 
 
 def _place_patch(placed: Furnished, thing: Thing) -> None:
-    """Replace adjoining blocks of the floor by soft ground."""
+    """Replace blocks of the floor that lie close together by soft ground."""
     spots = placed.find_spots(thing, edge=False, clear=0)
     for cell in placed.take_spots(thing, _nearest_spots(spots, thing.count), height=-1):
         placed.draft.put(cell, thing.block)
 
 
 def _place_vein(placed: Furnished, thing: Thing) -> None:
-    """Put blocks into a wall; each column holds a block at the height of the head and a block at the feet."""
+    """Replace blocks of a wall by the blocks of a thing, in up to two rows: at the head of a body, then at its feet."""
     room = placed.room(thing.area)
     columns = math.ceil(thing.count / 2)
     spots = _nearest_spots(placed.find_spots(thing, edge=True, clear=0), columns)
@@ -293,7 +311,7 @@ def _place_vein(placed: Furnished, thing: Thing) -> None:
 
 
 def _cell_in_wall(room: Room, spot: Spot, height: int) -> Cell:
-    """Return the cell of the wall beside a column on the edge of a room, ``height`` cells above the floor."""
+    """Return the cell of the wall beside a column, ``height`` cells above the floor; the column lies along the wall."""
     west, _, north = room.inside.least
     east, _, _ = room.inside.most
     x, z = spot
@@ -308,7 +326,7 @@ def _cell_in_wall(room: Room, spot: Spot, height: int) -> Cell:
 
 
 def _place_tree(placed: Furnished, thing: Thing) -> None:
-    """Plant trunks of 3 logs, and put leaves into the air cells around and above the top log."""
+    """Plant trunks that are 3 logs high; put leaves into the air cells around and above the top log of each trunk."""
     trunks = _trunk_spots(placed, thing)
     placed.take_spots(thing, trunks)
     floor = placed.room(thing.area).floor
@@ -328,7 +346,7 @@ def _place_tree(placed: Furnished, thing: Thing) -> None:
 
 
 def _trunk_spots(placed: Furnished, thing: Thing) -> list[Spot]:
-    """Return the columns of the trunks, no two of them adjoining, not even by a corner.
+    """Return the columns for the trunks of a tree; the columns do not touch, not even at corners.
 
     Raises:
         RejectedDraw: too few columns are free.
@@ -345,20 +363,20 @@ def _trunk_spots(placed: Furnished, thing: Thing) -> list[Spot]:
 
 
 def _place_pedestal(placed: Furnished, thing: Thing) -> None:
-    """Build a pedestal; the cell of the thing is the free cell on top of it."""
+    """Build a pedestal of one block; the cell of the thing is the free cell on top of the pedestal."""
     x, y, z = placed.take_first_spot(thing, edge=False)
     placed.draft.put((x, y, z), "chiseled_quartz_block")
     placed.cells[thing] = [(x, y + 1, z)]
 
 
 def _place_hole(placed: Furnished, thing: Thing) -> None:
-    """Dig a hole of one cell into the floor."""
+    """Dig a hole of one cell into the floor; this is the cell of the thing."""
     cell = placed.take_first_spot(thing, edge=False, height=-1)
     placed.draft.carve(Box(cell, cell), thing.area.number)
 
 
 def _place_gap(placed: Furnished, thing: Thing) -> None:
-    """Build a row of three fences with the middle one missing."""
+    """Build two fence posts with an empty cell between them; this is the cell of the thing."""
     columns = placed.room(thing.area).columns
     for x, z in placed.find_spots(thing, edge=False, clear=2):
         for i, j in ((1, 0), (0, 1)):
@@ -376,7 +394,10 @@ def _place_gap(placed: Furnished, thing: Thing) -> None:
 
 
 def _place_target(placed: Furnished, thing: Thing) -> None:
-    """Put a target far from all open cells outside its room; for some roles, add pillars that look similar."""
+    """Place the target of a hop to look, far from all open cells outside its room.
+
+    For some roles, add pillars that look similar to the target.
+    """
     draft = placed.draft
     room = placed.room(thing.area)
     edge = _TARGET_EDGES.get(thing.role, False)
@@ -405,7 +426,7 @@ def _place_target(placed: Furnished, thing: Thing) -> None:
 
 
 def _add_lone_pillar(placed: Furnished, thing: Thing, height: int) -> None:
-    """Add a lone pillar of the target's block, ``height`` cells high, if a column is free."""
+    """If a column is free, build a lone pillar of the target's block in it, ``height`` cells high."""
     spots = placed.find_spots(thing, edge=False, clear=2)
     if spots:
         placed.taken.add(spots[0])
@@ -414,7 +435,7 @@ def _add_lone_pillar(placed: Furnished, thing: Thing, height: int) -> None:
 
 
 def _open_cells_outside(placed: Furnished, room: Room) -> NDArray[np.intp]:
-    """Return the open cells near a room but not in it, ``[n, x y z]``."""
+    """Return the open cells that are near a room but outside it, as an array ``[n, x y z]``."""
     inside = room.inside
     near = inside.grow(7)
     # A negative bound would count from the other end of the array.
@@ -428,7 +449,7 @@ def _open_cells_outside(placed: Furnished, room: Room) -> NDArray[np.intp]:
 
 
 def _is_far(cell: Cell, others: NDArray[np.intp], metres: float) -> bool:
-    """Return whether a cell is more than ``metres`` from each of the other cells, ``[n, x y z]``."""
+    """Return whether a cell is more than ``metres`` away from every cell of the array ``others``, ``[n, x y z]``."""
     squares = ((others - cell) ** 2).sum(axis=1)
     return bool((squares > metres**2).all())
 

@@ -1,4 +1,8 @@
-"""Build rooms, passages and gates out of blocks."""
+"""Build rooms, passages and gates out of blocks.
+
+A passage is a tunnel from a parent room to a child room. It consists of rows of columns across its direction; some rows
+hold the gate.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,16 @@ from explorer.generating.plans.plan import GateKind
 from explorer.scene import Cell
 
 PIT: Final = 6
-"""Depth in cells of a pit without liquid."""
+"""Depth in cells of a pit that holds no liquid."""
 HEADROOM: Final = 3
-"""Height in cells of a passage, unless its gate needs another height."""
+"""Height in cells of most passages; some gates need another height."""
 
 
 def build_rooms(rng: random.Random, layout: Layout, looks: list[Look]) -> Draft:
-    """Return a draft with the rooms and gates of a layout, without devices and things.
+    """Return a draft with the rooms and gates of a layout; it contains no devices and no things yet.
 
     Args:
-        looks: look of each area, by the area's number.
+        looks: look (blocks to build with) of each area, by the area's number.
     """
     draft = Draft.make_solid(layout.size, looks[0].wall)
     for room, look in zip(layout.rooms, looks, strict=True):
@@ -37,19 +41,19 @@ def build_rooms(rng: random.Random, layout: Layout, looks: list[Look]) -> Draft:
 
 
 def door_name(passage: Passage) -> str:
-    """Return the name of the door of a passage."""
+    """Return the name of the door in a passage."""
     return f"door_{passage.child.area.number}"
 
 
 def door_cells(passage: Passage) -> tuple[Cell, Cell]:
-    """Return the two cells of a door, the lower cell first."""
+    """Return the two cells of the door in a passage: the lower cell, then the upper cell."""
     x, z = passage.middle[passage.first]
     floor = passage.parent.floor
     return (x, floor, z), (x, floor + 1, z)
 
 
 def plug_box(passage: Passage) -> Box:
-    """Return the box of a plug, which is 1 cell wide and 2 cells high."""
+    """Return the box of the plug in a passage; the plug is 1 cell wide and 2 cells high."""
     floor = passage.parent.floor
     first = column_box(passage.middle[passage.first], floor, 2)
     x, z = passage.middle[passage.last]
@@ -57,7 +61,7 @@ def plug_box(passage: Passage) -> Box:
 
 
 def _build_room(draft: Draft, room: Room, look: Look) -> None:
-    """Build the walls, ceiling, floor and lamps of a room, and empty its inside."""
+    """Build the walls, ceiling, floor and lamps of a room, and clear its inside."""
     shell = room.inside.grow(1)
     west, bottom, north = shell.least
     east, top, south = shell.most
@@ -72,11 +76,11 @@ def _build_room(draft: Draft, room: Room, look: Look) -> None:
 
 
 def _carve_column(draft: Draft, spot: Spot, low: int, height: int, owner: int, floor: str) -> None:
-    """Empty ``height`` cells of a column from the level ``low`` upwards, and lay a floor below these cells.
+    """Clear ``height`` cells of a column from the level ``low`` upwards, and put a block below these cells as floor.
 
     Args:
-        owner: number of the area to which the cells belong.
-        floor: block of the floor.
+        owner: number of the area to which the cleared cells belong.
+        floor: name of the block for the floor.
     """
     x, z = spot
     draft.carve(column_box(spot, low, height), owner)
@@ -84,7 +88,10 @@ def _carve_column(draft: Draft, spot: Spot, low: int, height: int, owner: int, f
 
 
 def _carve_tunnel(draft: Draft, passage: Passage, height: int, floor: str) -> None:
-    """Carve a level passage; rows behind the gate belong to the child area, all others to the parent area."""
+    """Carve a level passage.
+
+    The rows behind the gate belong to the child area; all other rows belong to the parent area.
+    """
     level = passage.parent.floor
     for number, row in enumerate(passage.lanes):
         room = passage.parent if number <= passage.last else passage.child
@@ -95,10 +102,12 @@ def _carve_tunnel(draft: Draft, passage: Passage, height: int, floor: str) -> No
 def _dig_pit(draft: Draft, spot: Spot, level: int, liquid: str) -> None:
     """Dig a pit into a column of a passage.
 
-    With a liquid, the pit is 1 cell deep and has the liquid below; without a liquid, it is :data:`PIT` cells deep.
+    With a liquid, the pit is 1 cell deep, and the liquid fills the next cell down. Without a liquid, the pit is
+    :data:`PIT` cells deep.
 
     Args:
         level: level of the feet in the passage.
+        liquid: name of the block, or "" for no liquid.
     """
     x, z = spot
     depth = 1 if liquid else PIT
@@ -109,7 +118,7 @@ def _dig_pit(draft: Draft, spot: Spot, level: int, liquid: str) -> None:
 
 
 def _continue_line(before: Spot, end: Spot) -> Spot:
-    """Return the column that follows ``end`` in a straight line from ``before`` to the adjoining ``end``."""
+    """Return the next column after ``end`` on the straight line from ``before`` through ``end``; both adjoin."""
     before_x, before_z = before
     end_x, end_z = end
     return 2 * end_x - before_x, 2 * end_z - before_z
@@ -127,7 +136,7 @@ class _Gates:
         self.draft = draft
 
     def build_open(self, passage: Passage, look: Look) -> None:
-        """Build a mere opening."""
+        """Build an opening without a gate."""
         passage.first = 0
         passage.last = 0
         _carve_tunnel(self.draft, passage, HEADROOM, look.floor)
@@ -142,7 +151,7 @@ class _Gates:
         self._build_door(passage, look, passage.gate.block)
 
     def _build_door(self, passage: Passage, look: Look, name: str) -> None:
-        """Build a door of two blocks with a name."""
+        """Build a door of two blocks called ``name``."""
         passage.first = 1
         passage.last = 1
         _carve_tunnel(self.draft, passage, 2, look.floor)
@@ -150,14 +159,14 @@ class _Gates:
             self.draft.put(cell, name)
 
     def build_plug(self, passage: Passage, look: Look) -> None:
-        """Build a plug that is one or two rows thick."""
+        """Build a plug: blocks that fill one or two rows of the passage."""
         passage.first = 1
         passage.last = self.rng.choice((1, 1, 2))
         _carve_tunnel(self.draft, passage, 2, look.floor)
         self.draft.fill(plug_box(passage), passage.gate.block)
 
     def build_moat(self, passage: Passage, look: Look) -> None:
-        """Build a moat or chasm of :data:`MOAT` rows."""
+        """Build a moat (with liquid) or chasm (without liquid) of :data:`MOAT` rows."""
         passage.first = 1
         passage.last = MOAT
         level = passage.parent.floor
@@ -167,7 +176,7 @@ class _Gates:
                 _dig_pit(self.draft, spot, level, passage.gate.block)
 
     def build_trench(self, passage: Passage, look: Look) -> None:
-        """Build a trench of a single row, which a body can jump over."""
+        """Build a trench of a single row; a body can jump over it."""
         passage.first = 2
         passage.last = 2
         _carve_tunnel(self.draft, passage, HEADROOM + 1, look.floor)
@@ -177,9 +186,9 @@ class _Gates:
             _dig_pit(self.draft, spot, passage.parent.floor, liquid)
 
     def build_ledge(self, passage: Passage, look: Look) -> None:
-        """Build a step and, behind the step, a cliff up to the child area.
+        """Build a step and, behind it, a cliff up to the child area.
 
-        The top of the cliff is 3 cells above the step: too high for a jump, low enough to drop down.
+        The top of the cliff is 3 cells above the step. A body cannot jump up so high, but it can drop down.
         """
         low = passage.parent.floor
         high = passage.child.floor
@@ -201,7 +210,9 @@ class _Gates:
                     self.draft.fill(cliff, material)
 
     def build_stairs(self, passage: Passage, look: Look) -> None:
-        """Build stairs up or down, one cell per row, over the whole passage."""
+        """Build stairs up or down along the whole passage; each row is one cell higher or lower until the child's
+        level.
+        """
         low = passage.parent.floor
         high = passage.child.floor
         owner = passage.parent.area.number
@@ -217,9 +228,9 @@ class _Gates:
                 _carve_column(self.draft, spot, level, ceiling - level + 1, owner, look.wall)
 
     def build_maze(self, passage: Passage, look: Look) -> None:
-        """Build walls across every second row.
+        """Build a wall across every second row.
 
-        Each wall has one random opening, never in line with the opening of the previous wall.
+        Each wall has one random opening, which is not in line with the opening of the previous wall.
         """
         passage.first = 0
         passage.last = len(passage.lanes) - 1
@@ -234,9 +245,10 @@ class _Gates:
                     self.draft.fill(column_box(spot, level, HEADROOM), look.wall)
 
     def _cut_window(self, passage: Passage) -> None:
-        """Cut a slit beside the door, with glass at both ends, if both rooms adjoin the slit.
+        """Cut a slit beside the door from room to room, with glass at both ends.
 
-        Through the slit, an agent can see into the other room but touch nothing in that room.
+        An agent can see through the slit into the other room, but cannot touch anything there. Cut no slit if the rooms
+        are on different levels, or if an end of the slit would meet masonry.
         """
         if passage.parent.floor != passage.child.floor:
             return

@@ -1,4 +1,8 @@
-"""Lay out areas: rooms on a grid, around a hall or along a corridor, and the passages between rooms."""
+"""Lay out the areas of a plan: rooms on a grid, and the passages between the rooms.
+
+An area is a room of the plan; its parent is the area from which it is entered, through a gate. The first area is a hall
+or a corridor. A place is a position (x, z) on the coarse grid.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,10 @@ from explorer.generating.plans.plan import Area, Gate, Plan, RejectedDraw
 from explorer.scene import Cell
 
 MARGIN: Final = 2
-"""Cells of masonry around all rooms."""
+"""Number of cells of masonry between the rooms and the sides of the scene."""
 DEPTHS: Final = {"moat": 8, "trench": 8}
-"""Kind of gate -> depth in cells, below the feet, that the gate needs; other kinds need only the margin."""
+"""Kind of gate -> depth in cells, below the feet, that the gate needs; for all other kinds, :data:`MARGIN` is enough.
+"""
 LENGTHS: Final = {
     "open": 3,
     "iron_door": 4,
@@ -26,9 +31,9 @@ LENGTHS: Final = {
     "stairs": 6,
     "maze": 7,
 }
-"""Kind of gate -> least distance in cells between the rooms on both sides of the gate."""
+"""Kind of gate -> least number of cells between the two rooms that the gate connects."""
 RISES: Final = {"ledge": CLIFF + 1, "stairs_up": 4, "stairs_down": -4}
-"""Gadget -> cells by which its area lies above the parent area; for all other gadgets 0."""
+"""Gadget (name of a gate) -> how many cells the area behind it lies above the parent area; 0 for all other gadgets."""
 _HALF_WIDTHS: Final[dict[str, tuple[int, ...]]] = {
     "moat": (1, 2),
     "trench": (0, 1, 2),
@@ -37,16 +42,16 @@ _HALF_WIDTHS: Final[dict[str, tuple[int, ...]]] = {
     "stairs": (1,),
     "maze": (2,),
 }
-"""Kind of gate -> possible numbers of cells on either side of the passage's middle; for other kinds 0."""
+"""Kind of gate -> possible numbers of cells on either side of the passage's middle; for all other kinds, 0."""
 STEPS: Final = ((1, 0), (-1, 0), (0, 1), (0, -1))
-"""Offsets (x, z) to the four neighbours."""
+"""Offsets (x, z) from a column or place to its four neighbours."""
 Spot = tuple[int, int]
-"""(x, z) of a place on the coarse grid of rooms, or of a column of cells."""
+"""(x, z): either a place on the coarse grid of rooms, or a column of cells."""
 
 
 @dataclass(slots=True, eq=False)
 class Room:
-    """A placed area.
+    """An area with a place in the scene.
 
     Attributes:
         spots: places on the grid that the room occupies.
@@ -59,18 +64,18 @@ class Room:
 
     @property
     def floor(self) -> int:
-        """Level of the feet."""
+        """Level y of the feet of a body that stands on the floor."""
         return self.inside.least[1]
 
     @property
     def columns(self) -> list[Spot]:
-        """All columns (x, z) of the room, row by row from the north."""
+        """All columns (x, z) of open cells, ordered by z from the north, then by x from the west."""
         west, _, north = self.inside.least
         east, _, south = self.inside.most
         return [(x, z) for z in range(north, south + 1) for x in range(west, east + 1)]
 
     def is_on_edge(self, spot: Spot) -> bool:
-        """Return whether a column touches a wall."""
+        """Return whether a column of the room adjoins a wall."""
         west, _, north = self.inside.least
         east, _, south = self.inside.most
         x, z = spot
@@ -79,11 +84,11 @@ class Room:
 
 @dataclass(slots=True, eq=False)
 class Passage:
-    """The way from a room through a gate to the room behind the gate.
+    """The tunnel from a parent room through a gate to a child room.
 
     Attributes:
-        lanes: rows across the passage, from the parent's end to the child's end; each row is a list of columns.
-        first, last: indices of the first and last row that the gate occupies.
+        lanes: rows across the passage, from the parent room to the child room; each row is a list of columns (x, z).
+        first, last: indices in ``lanes`` of the first and last row that the gate occupies.
     """
 
     gate: Gate
@@ -95,7 +100,7 @@ class Passage:
 
     @property
     def middle(self) -> list[Spot]:
-        """The middle column of each row, from the parent's end to the child's end."""
+        """The middle column (x, z) of each row, from the parent room to the child room."""
         return [row[len(row) // 2] for row in self.lanes]
 
 
@@ -105,8 +110,8 @@ class Layout:
 
     Attributes:
         rooms: room of each area, by the area's number.
-        passages: number of an area -> the passage to this area.
-        size: cells of the scene along x, y and z.
+        passages: number of an area -> the passage from its parent to this area.
+        size: number of cells of the scene along x, y and z.
     """
 
     rooms: list[Room]
@@ -115,7 +120,7 @@ class Layout:
 
 
 def lay_out(rng: random.Random, plan: Plan) -> Layout:
-    """Place the areas of a plan.
+    """Place the areas of a plan; return their rooms and passages.
 
     Raises:
         RejectedDraw: the areas do not fit on the grid.
@@ -143,13 +148,13 @@ def lay_out(rng: random.Random, plan: Plan) -> Layout:
 
 
 def _measure_rise(area: Area) -> int:
-    """Return by how many cells an area lies above the first area."""
+    """Return how many cells an area lies above the first area; negative if it lies lower."""
     gates = [each.gate for each in area.walk_to_root() if each.gate is not None]
     return sum(RISES.get(gate.gadget, 0) for gate in gates)
 
 
 def _measure_depth(area: Area) -> int:
-    """Return the depth in cells, below the level of the first area, that an area and its gate need."""
+    """Return how many cells an area and its gate need below the level of the first area."""
     if area.parent is None or area.gate is None:
         return MARGIN
     below_room = MARGIN - _measure_rise(area)
@@ -158,12 +163,12 @@ def _measure_depth(area: Area) -> int:
 
 
 def _embed_areas(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
-    """Return for each area its places on the grid; each child lies beside its parent.
+    """Return the places of each area on the grid, by the area's number; each child adjoins its parent.
 
     The first area may be a corridor of up to three places; every other area occupies one place.
 
     Raises:
-        RejectedDraw: an area has no free place in any of 30 draws.
+        RejectedDraw: in each of 30 draws, some area finds no free place.
     """
     for _ in range(30):
         children = sum(area.parent is plan.areas[0] for area in plan.areas)
@@ -188,13 +193,13 @@ def _embed_areas(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
 
 
 class _Bands:
-    """Positions of the grid's lines along one axis.
+    """Coordinates of the lines of the grid along one axis.
 
-    A line is a column (axis 0) or a row (axis 1) of the grid. A line is as wide as its widest room. Between two lines
-    is a band of masonry, as wide as the longest passage that crosses the band.
+    A line is a column (axis 0) or a row (axis 1) of the grid, and as wide as its widest room. After each line comes a
+    band of masonry, as wide as the longest passage across it.
 
     Attributes:
-        end: coordinate after the last line and its band.
+        end: first coordinate after the last line and its band.
     """
 
     def __init__(self, rng: random.Random, rooms: list[Room], axis: int) -> None:
@@ -219,13 +224,13 @@ class _Bands:
         self.end = start
 
     def _find_lines(self, room: Room) -> list[int]:
-        """Return the lines on which a room lies, in ascending order."""
+        """Return the indices of the lines on which a room lies, in ascending order."""
         return sorted({spot[self._axis] for spot in room.spots})
 
     def _draw_width(self, rng: random.Random, room: Room) -> int:
-        """Draw the width of a room in cells.
+        """Draw the width of a room in cells, along the axis.
 
-        A corridor is 5 cells wide across its direction; a first room that is no corridor is larger than other rooms.
+        A corridor is 5 cells wide across its length. A first room that is not a corridor is wider than other rooms.
         """
         is_corridor = len(room.spots) > 1
         if is_corridor and len(self._find_lines(room)) == 1:
@@ -236,7 +241,7 @@ class _Bands:
         return width
 
     def _crosses(self, room: Room, rooms: list[Room], line: int) -> bool:
-        """Return whether the passage from its parent to a room crosses the band after a line."""
+        """Return whether the passage to ``room`` from its parent crosses the band after the line ``line``."""
         if room.area.parent is None:
             return False
         parent = rooms[room.area.parent.number]
@@ -244,11 +249,13 @@ class _Bands:
         return lines_of_ends == {line, line + 1}
 
     def middle(self, line: int) -> int:
-        """Return the coordinate in the middle of a line; every room on the line covers 2 more cells on both sides."""
+        """Return the coordinate in the middle of a line; every room on the line also covers 2 cells on either side of
+        it.
+        """
         return self._starts[line] + self._widths[line] // 2
 
     def draw_span(self, room: Room) -> tuple[int, int]:
-        """Return the first and last coordinate of a room."""
+        """Draw the position of a room; return its first and last coordinate along the axis."""
         lines = self._find_lines(room)
         start = self._starts[lines[0]]
         end = self._starts[lines[-1]] + self._widths[lines[-1]]
@@ -265,14 +272,18 @@ class _Bands:
 
 
 def find_adjoining_spots(parent: Room, child: Room) -> tuple[Spot, Spot]:
-    """Return the places on the grid where two rooms adjoin: a place of the parent, and the place of the child."""
+    """Return two adjoining places on the grid: a place of the parent, then the place of the child."""
     child_x, child_z = child.spots[0]
     adjoining = [(x, z) for x, z in parent.spots if abs(x - child_x) + abs(z - child_z) == 1]
     return adjoining[0], (child_x, child_z)
 
 
 def _lay_passage(rng: random.Random, rooms: list[Room], child: Room, columns: _Bands, rows: _Bands) -> Passage:
-    """Lay a straight passage of random width and offset from the parent of a room to the room."""
+    """Return a straight passage to ``child`` from its parent; its width and its offset to the side are random.
+
+    Args:
+        columns, rows: the lines of the grid along x and along z.
+    """
     parent_area, gate = child.area.entrance
     parent = rooms[parent_area.number]
     start, end = find_adjoining_spots(parent, child)
@@ -292,7 +303,7 @@ def _lay_passage(rng: random.Random, rooms: list[Room], child: Room, columns: _B
 
 
 def _list_positions_between(parent: Box, child: Box, axis: int, *, forward: bool) -> range:
-    """Return the coordinates along an axis of the masonry between two rooms, starting at the parent.
+    """Return the coordinates along an axis of the cells between two rooms, in the direction from parent to child.
 
     Args:
         forward: whether the child has greater coordinates than the parent.

@@ -1,4 +1,8 @@
-"""Choose the spawn: in the first room, turned away from the targets of the first hops."""
+"""Choose the spawn: a pose in the first room from which the agent does not see the targets of the first hops.
+
+A hop is a planned milestone; a first hop is a hop that needs no other hop. A spot is a column of cells, given by x and
+z.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +21,20 @@ from explorer.scene import FACINGS, Cell, Pose
 from explorer.worlds.observing import Observer
 
 _TRIES: Final = 24
-"""Number of poses that are tried as the spawn."""
+"""Greatest number of poses that are tried as the spawn."""
 _OUTLOOK: Final = 4
-"""A pose looks out if all cells ahead of the eye at a distance of less than this are air."""
+"""A pose looks out if all cells ahead of the eye, at distances in cells below this number, are air."""
 
 
 def choose_spawn(rng: random.Random, plan: Plan, before: Order, placed: Furnished, occlusion: int) -> Pose:
     """Return a spawn pose in the first room.
 
     Args:
-        before: the hops that must come before each hop.
-        occlusion: 1: nothing may be in view that gives away a hop without prerequisites; 0: everything may.
+        before: hop -> the hops that must come before it.
+        occlusion: 1: the agent must not see a cell that gives away a first hop; 0: it may see everything.
 
     Raises:
-        RejectedDraw: none of the tried poses fits.
+        RejectedDraw: each of the tried poses is unsuitable.
     """
     first_hops = [hop for hop in before if not before[hop]]
     telltale_cells = [cell for hop in first_hops for cell in _find_telltale_cells(hop, placed)]
@@ -46,7 +50,7 @@ def choose_spawn(rng: random.Random, plan: Plan, before: Order, placed: Furnishe
 
 
 def _is_near(pose: Pose, goal: Hop, placed: Furnished) -> bool:
-    """Return whether the goal is a look that a turn at the spawn might achieve, without a step."""
+    """Return whether the goal is to look at a thing that is so near that a turn at the spawn might achieve the goal."""
     if goal.aim != "look" or not isinstance(goal.target, Thing):
         return False
     target = placed.cells[goal.target][0]
@@ -54,9 +58,9 @@ def _is_near(pose: Pose, goal: Hop, placed: Furnished) -> bool:
 
 
 def _list_poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]:
-    """Return the poses in the first room away from walls and things.
+    """Return the poses in the first room whose cell does not adjoin walls or things.
 
-    The order is random, but the poses that look out precede all others.
+    First come the poses that look out (:data:`_OUTLOOK`), then all others, both in random order.
     """
     draft = placed.draft
     room = placed.room(root)
@@ -71,14 +75,14 @@ def _list_poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]
 
 
 def _is_clear_around(draft: Draft, spot: Spot, floor: int) -> bool:
-    """Return whether the cells of a column and its 8 neighbours at the level ``floor`` are clear."""
+    """Return whether a column and its 8 neighbours are clear (:func:`_is_clear`) at the level ``floor``."""
     x, z = spot
     around = [(x + i, floor, z + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
     return all(_is_clear(draft, cell) for cell in around)
 
 
 def _looks_out(draft: Draft, pose: Pose) -> bool:
-    """Return whether the next cells ahead of the eye are air."""
+    """Return whether the cells ahead of the eye are air, up to the distance :data:`_OUTLOOK`."""
     x, y, z = pose.cell
     i, _, j = FACINGS[pose.facing]
     ahead = [(x + i * away, y + 1, z + j * away) for away in range(1, _OUTLOOK)]
@@ -86,7 +90,7 @@ def _looks_out(draft: Draft, pose: Pose) -> bool:
 
 
 def _is_clear(draft: Draft, cell: Cell) -> bool:
-    """Return whether a body fits into a cell on unbreakable ground, and no item or mob is in the cell."""
+    """Return whether a body fits into a cell, the ground below is unbreakable, and the cell holds no item or mob."""
     x, y, z = cell
     ground = BLOCKS[draft.blocks[y - 1, z, x]]
     if not ground.solid or ground.breakable:
@@ -97,7 +101,7 @@ def _is_clear(draft: Draft, cell: Cell) -> bool:
 
 
 def _is_in_view(draft: Draft, pose: Pose, cells: list[Cell]) -> bool:
-    """Return whether an agent with a pose sees any of the given cells."""
+    """Return whether an agent in a pose sees at least one of the given cells."""
     observer = Observer(draft.scene("", pose))
     observer.look(pose, 0, {}, ())
     known = observer.known
@@ -105,10 +109,11 @@ def _is_in_view(draft: Draft, pose: Pose, cells: list[Cell]) -> bool:
 
 
 def _find_telltale_cells(hop: Hop, placed: Furnished) -> list[Cell]:
-    """Return the cells whose sight would give a hop away.
+    """Return the cells that would give away a hop if the agent saw them.
 
-    For a hop about a thing, these are the cells of the thing; for an item to craft, the cells of the ingredients. For a
-    hop to pass a gate, these are the cells of the gate's devices, or, without devices, the floor behind the gate.
+    For a hop about a thing, these are the cells of the thing; for a hop to craft an item, the cells of the ingredients.
+    For a hop to pass a gate, these are the cells of the gate's devices; without devices, the floor of the room behind
+    the gate.
     """
     target = hop.target
     if isinstance(target, Thing):

@@ -1,4 +1,7 @@
-"""The looks of rooms, which use only built blocks, because built blocks cannot be dug."""
+"""The looks of rooms: the blocks that a room is built of.
+
+All these blocks are built blocks, which the agent cannot dig.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ FLOORS: Final = {
     "sandstone": "sandstone",
     "prismarine": "prismarine",
 }
-"""Name of a look, as in the task ``enter_room_red`` -> block of the floor; rooms without a name have other floors."""
+"""Name of a look, such as ``red`` in the task ``enter_room_red`` -> block of the floor.
+
+The floors of all other rooms consist of other blocks.
+"""
 _STYLES: Final = (
     ("oak_planks", "stone_bricks", "spruce_planks"),
     ("spruce_planks", "birch_planks", "dark_oak_planks"),
@@ -33,15 +39,15 @@ _STYLES: Final = (
     ("smooth_stone", "end_stone_bricks", "gray_terracotta"),
     ("pink_terracotta", "magenta_terracotta", "light_gray_terracotta"),
 )
-"""Blocks of the floor, the walls and the ceiling; above a ceiling of glass is masonry."""
+"""Names of three blocks each: for the floor, the walls and the ceiling; above a glass ceiling is masonry."""
 _LAMPS: Final = ("sea_lantern", "glowstone")
 _LIT: Final = 0.35
-"""Share of rooms with lamps in a dark scene."""
+"""Fraction of the rooms that have lamps in a dark scene."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The blocks that a room is built of."""
+    """Names of the blocks that a room is built of."""
 
     floor: str
     wall: str
@@ -50,7 +56,7 @@ class Look:
 
 
 def draw_looks(rng: random.Random, named: list[str], *, dark: bool = False) -> list[Look]:
-    """Return a look for each area, drawn from two to four styles per scene.
+    """Return a random look for each area; all looks of a scene come from two to four styles.
 
     Args:
         named: for each area, a key of :data:`FLOORS` that determines the floor, or "" for the floor of the style.

@@ -23,8 +23,9 @@ def examine_robot(options: AnyRobotOptions) -> int:
     """Print the checks; return the exit code, which says whether all checks hold."""
     exit_code = EXIT_FINISHED
     for check in _run_checks(options):
-        word = "ok" if check.holds else "FAILS"
-        print(f"{word:<6} {check.name:<23} {check.found}", flush=True)
+        verdict = "ok" if check.holds else "FAILS"
+        line = f"{verdict:<6} {check.name:<23} {check.found}"
+        print(line, flush=True)
         if not check.holds:
             exit_code = EXIT_FAILED
     return exit_code

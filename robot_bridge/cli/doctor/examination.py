@@ -41,6 +41,7 @@ def checks(options: AnyRobotOptions, config: RobotConfig, topics: Topics) -> Ite
 
 
 def _check_twin(body: robots.ReadyRobot, config: RobotConfig, options: AnyRobotOptions) -> Iterator[Check]:
+    """Yield the checks of a simulated robot, which may move."""
     if not options.no_camera:
         yield Check("renderer", not body.camera_fault, body.camera_fault or "pictures can be drawn")
     has_camera = not (options.no_camera or body.camera_fault)
@@ -53,6 +54,7 @@ def _check_twin(body: robots.ReadyRobot, config: RobotConfig, options: AnyRobotO
 def _check_real(
     body: robots.ReadyRobot, config: RobotConfig, options: AnyRobotOptions, topics: Topics
 ) -> Iterator[Check]:
+    """Yield the checks of a real robot, which does not move."""
     from robot_bridge.ros.robot import Ros2Robot
 
     robot = body.robot

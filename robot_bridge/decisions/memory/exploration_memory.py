@@ -1,8 +1,8 @@
 """Memory of an exploration: rooms, frontiers, dead ends and the last actions.
 
 A model sees nothing of earlier calls, except for the text of :meth:`ExplorationMemory.to_prompt_text`. Names of rooms
-and things come from models and are untrusted. Names are cut and sanitised when recorded, and cut again when written into
-a prompt.
+and things come from models and are untrusted. Names are cut and sanitised when recorded, and cut again when written
+into a prompt.
 """
 
 from __future__ import annotations
@@ -198,6 +198,7 @@ def _simplify_value(value: object) -> object:
 
 
 def _summarise_result(result: ActionResult) -> PastResult:
+    """Return the remembered part of a result: rounded figures, a cut reason, and the answer of a path check."""
     clear = result.data.get("clear")
     obstacle_m = result.data.get("obstacle_distance_m")
     free_m = None
@@ -224,7 +225,7 @@ def _is_replaced(known: Finding, new: Finding) -> bool:
 
 
 def _describe_frontier(frontier: Frontier, position: Pose) -> KnownFrontier:
-    """Return a frontier in the form in which the memory keeps frontiers, with direction and distance from ``position``."""
+    """Return the memory's entry for a frontier, with direction and distance from ``position``."""
     bearing = degrees(wrap_angle(position.bearing_to(frontier.x, frontier.y)))
     distance = float(position.distance_to(frontier.x, frontier.y))
     kind = "doorway" if frontier.width_m <= _DOORWAY_WIDTH_M else "open"

@@ -170,14 +170,13 @@ def _format_findings(findings: Sequence[Finding]) -> str:
 
 
 def _format_action(action: PastAction) -> str:
+    """Return a recent action in a line: the call, the outcome, the distance, and the reason for an early end."""
     result = action.result
     outcome = "success" if result.success else "failed"
     if result.clear is not None:
         outcome = "clear" if result.clear else "not clear"
-    parts = [
-        f"{call_text(action.action, action.params)} → {outcome}",
-        f"{result.actual_distance_m:+.2f}m",
-    ]
+    call = call_text(action.action, action.params)
+    parts = [f"{call} → {outcome}", f"{result.actual_distance_m:+.2f}m"]
     if action.action == Tool.ROTATE:
         parts.append(f"{result.turned_deg:+d}°")
     if result.free_m is not None:

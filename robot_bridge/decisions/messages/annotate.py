@@ -101,6 +101,7 @@ def draw_annotations(
 
 
 def _draw_compass(image: NDArray[np.uint8], heading_deg: float, direction: str) -> None:
+    """Draw an arrow that points along the heading, with north up, and the heading in words and degrees below."""
     dx = _ARROW * cos(radians(heading_deg))
     dy = -_ARROW * sin(radians(heading_deg))
     x, y = _COMPASS

@@ -88,15 +88,14 @@ def _format_state(state: Mapping[str, Any]) -> str:
 
 
 def _format_result(result: Mapping[str, Any] | None) -> str:
+    """Return the result of an action, given as the fields of ``ActionResult``, in a line."""
     if result is None:
         return NONE
     name = harmless(result["tool_name"], _SHORT)
     outcome = "success" if result["success"] else "failed"
-    parts = [
-        f"{name} {outcome}",
-        f"{result['actual_distance_m']:+.2f} m",
-        f"{result['turned_deg']:+d}°",
-    ]
+    distance = f"{result['actual_distance_m']:+.2f} m"
+    turned = f"{result['turned_deg']:+d}°"
+    parts = [f"{name} {outcome}", distance, turned]
     if result["stopped_reason"]:
         parts.append(f"stopped: {_quote(result['stopped_reason'])}")
     for key, value in list(result["data"].items())[:_MAX_DATA]:
@@ -105,6 +104,7 @@ def _format_result(result: Mapping[str, Any] | None) -> str:
 
 
 def _format_value(value: object) -> str:
+    """Return a value of a result's data as text; a text is untrusted and is quoted."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

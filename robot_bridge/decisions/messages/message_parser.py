@@ -129,7 +129,7 @@ def read_message(text: str) -> Seen:
     sector_lines = enumerate(match["sectors"].splitlines())
     sectors = [_read_sector(index, line) for index, line in sector_lines]
     doorway_items, _ = _read_items(_DOORWAY, match["doorways"])
-    doorways = [Gap(*map(float, item)) for item in doorway_items]
+    doorways = [Gap(*map(float, item)) for item in doorway_items]  # direction, width, distance
     affordances = _read_affordances(match["affordances"].split(", "))
     room_items, more_rooms = _read_items(_ROOM, match["rooms"])
     rooms = [Room(name, float(x), float(y)) for name, x, y in room_items]
@@ -189,6 +189,7 @@ def _read_sector(index: int, line: str) -> float | None:
 
 
 def _read_affordances(parts: list[str]) -> dict[Direction, float]:
+    """Return the scores from parts such as "left 0.50"; all six directions must be present."""
     scores = {}
     for part in parts:
         name, score = _match_groups(_SCORE, part)

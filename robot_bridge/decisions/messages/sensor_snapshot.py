@@ -111,6 +111,7 @@ class SensorSnapshotBuilder:
 
 
 def _robot_state(vm: View) -> dict[str, Any]:
+    """Return the fields of ``robot_state`` in :class:`SensorSnapshot`."""
     pose = vm.current_position
     # The second modulo turns 360.0, which rounding can yield, into 0.0.
     heading = round(degrees(wrap_angle(pose.heading)) % 360, 1) % 360

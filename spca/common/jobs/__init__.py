@@ -1,1 +1,1 @@
-"""Run many jobs, each once: a journal of finished jobs, worker processes, Ray actors."""
+"""Run many jobs in worker processes or Ray actors, with a journal of finished jobs so that no job is done twice."""

@@ -24,16 +24,19 @@ from spca.common.jobs.work import TRIES, J, R, Setup, unusable
 
 _LOG: Final = logging.getLogger(__name__)
 
-_PATIENCE_S: Final = 5.0
-_PUT_OFF_S: Final = 4.0
-"""Less than the patience of the parent: what ends a request is written down too."""
+_EXIT_TIMEOUT_S: Final = 5.0
+"""Seconds that the parent waits for a worker process to exit before the parent kills the process."""
+_MAX_DELAY_S: Final = 4.0
+"""Seconds for which :func:`unbroken` delays the end of a worker; less than :data:`_EXIT_TIMEOUT_S`."""
 
 
 def do_in_processes(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """Do jobs in several processes; the job of a process that dies is tried once more, then recorded as lost.
+    """Do jobs in several processes, or in this process if one worker is enough; see :class:`.dispatch.Engine`.
+
+    If a process dies, its job is tried once more; if the process of the second try dies, the job is lost.
 
     Raises:
-        SPCAError: the type that ``setup`` names: no job can be done, or processes cannot be started.
+        SPCAError: no job can be done, or processes cannot be started; the type is that of ``setup``.
     """
     size = min(workers, len(jobs))
     if size > 1:
@@ -47,6 +50,8 @@ def do_in_processes(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Gene
 
 @dataclass(slots=True, eq=False)
 class _Worker(Generic[J]):
+    """A worker process; ``job`` is the job in progress, None if the worker is idle."""
+
     process: BaseProcess
     connection: Connection[Any, Any]
     ready: bool = False
@@ -54,7 +59,7 @@ class _Worker(Generic[J]):
 
 
 class _Pool(Generic[J, R]):
-    """Processes that each take one job at a time."""
+    """At most ``size`` worker processes, each of which does one job at a time."""
 
     def __init__(self, setup: Setup[J, R], size: int) -> None:
         self._setup = setup
@@ -64,39 +69,46 @@ class _Pool(Generic[J, R]):
         self._tries: Counter[int] = Counter()
 
     def do(self, jobs: Sequence[J]) -> Generator[tuple[int, R]]:
+        """Yield the index and the result of every job, in the order in which the jobs finish."""
         self._queue.extend(jobs)
         while self._queue or any(worker.job for worker in self._workers):
-            while self._queue and (worker := self._free()):
-                worker.job = self._queue.popleft()
-                with suppress(OSError):  # it died while idle; wait() reports that next
-                    worker.connection.send(worker.job)
+            self._assign_jobs()
             busy = {worker.connection: worker for worker in self._workers if worker.job}
             for connection in wait(list(busy)):
                 yield from self._receive(busy[connection])  # type: ignore[index]
 
+    def _assign_jobs(self) -> None:
+        """Send queued jobs to idle workers, until the queue is empty or no worker is idle."""
+        while self._queue and (worker := self._find_idle_worker()):
+            worker.job = self._queue.popleft()
+            with suppress(OSError):  # the worker died while idle; the next wait() reports the death
+                worker.connection.send(worker.job)
+
     def close(self) -> None:
-        """End every process: busy ones at once, idle ones after they have released their resources."""
+        """End every process: a busy process at once, an idle process after it has released its resources."""
         try:
             self._release()
-        finally:  # a second Ctrl-C skips the wait
+        finally:  # also after a second Ctrl-C, which interrupts the wait
             for worker in self._workers:
                 worker.process.kill()
                 worker.process.join()
             self._workers.clear()
 
     def _release(self) -> None:
+        """Ask all processes to exit, and wait :data:`_EXIT_TIMEOUT_S` for each."""
         for worker in self._workers:
             if worker.job is None:
                 with suppress(OSError):
-                    worker.connection.send(None)
+                    worker.connection.send(None)  # None ends the loop of _work
             else:
                 _LOG.debug("worker process %s is terminated in the middle of a job", worker.process.pid)
                 worker.process.terminate()
             worker.connection.close()
         for worker in self._workers:
-            worker.process.join(_PATIENCE_S)
+            worker.process.join(_EXIT_TIMEOUT_S)
 
-    def _free(self) -> _Worker[J] | None:
+    def _find_idle_worker(self) -> _Worker[J] | None:
+        """Return an idle worker, started if there are fewer than ``size`` workers; None if all are busy."""
         for worker in self._workers:
             if worker.job is None:
                 return worker
@@ -106,9 +118,14 @@ class _Pool(Generic[J, R]):
         return None
 
     def _start(self) -> _Worker[J]:
+        """Start a worker process.
+
+        Raises:
+            SPCAError: the setup cannot be pickled.
+        """
         context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self._setup, worker_log()))
+        parent_end, worker_end = context.Pipe()
+        process = context.Process(target=_serve, args=(worker_end, self._setup, worker_log()))
         try:
             process.start()
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -116,15 +133,19 @@ class _Pool(Generic[J, R]):
             why = f"this {terms.doer} cannot be sent to worker processes ({error}); use --workers 1"
             raise terms.error(why) from error
         finally:
-            theirs.close()
+            worker_end.close()
         _LOG.debug("worker process %s started", process.pid)
-        return _Worker(process, ours)
+        return _Worker(process, parent_end)
 
     def _receive(self, worker: _Worker[J]) -> Generator[tuple[int, R]]:
+        """Handle a message of a worker, or its death; yield the index and the result if a job is finished or lost.
+
+        A message is ("ready", None), ("result", RESULT) or ("failed", ERROR).
+        """
         try:
             kind, content = worker.connection.recv()
         except (EOFError, OSError):
-            yield from self._bury(worker)
+            yield from self._remove_dead(worker)
             return
         if kind == "failed":
             raise content
@@ -135,8 +156,12 @@ class _Pool(Generic[J, R]):
             worker.job = None
             yield job.index, content
 
-    def _bury(self, worker: _Worker[J]) -> Generator[tuple[int, R]]:
-        """Remove a dead worker; put its job back into the queue, or yield it as lost after its last try."""
+    def _remove_dead(self, worker: _Worker[J]) -> Generator[tuple[int, R]]:
+        """Remove a dead worker; put its job back into the queue, or yield a lost result after the last try.
+
+        Raises:
+            SPCAError: the worker died before it was ready, so that further workers would die, too.
+        """
         worker.process.join()
         worker.connection.close()
         self._workers.remove(worker)
@@ -151,94 +176,108 @@ class _Pool(Generic[J, R]):
         if self._tries[worker.job.index] < TRIES:
             self._queue.appendleft(worker.job)
         else:
-            yield (
-                worker.job.index,
-                self._setup.make_lost_result(worker.job, f"its worker process ended with code {code}"),
-            )
+            lost = self._setup.make_lost_result(worker.job, f"its worker process ended with code {code}")
+            yield worker.job.index, lost
 
 
 def _serve(connection: Connection[Any, Any], setup: Setup[J, R], log: WorkerLog) -> None:
-    """Serve jobs in a worker process until told to stop. The parent handles Ctrl-C."""
+    """Do jobs in a worker process until the parent sends None or the process is terminated.
+
+    Ctrl-C is ignored, because the parent handles it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError, _Leave):
         try:
             signal.signal(signal.SIGTERM, _leave)
-            threading.Thread(target=_follow_parent, daemon=True).start()
+            threading.Thread(target=_exit_with_parent, daemon=True).start()
             with log.open_log():
                 _work(connection, setup)
-        finally:  # from here on nothing catches _Leave
+        finally:  # _Leave would not be caught any more, so SIGTERM ends the process directly
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _work(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
+    """Start the worker, do the jobs that the parent sends, and send a message after each; see ``_Pool._receive``."""
     try:
         with setup.start_worker() as do:
             connection.send(("ready", None))
             while (job := connection.recv()) is not None:
-                connection.send(_done(setup, do, job))
+                connection.send(_do_job(setup, do, job))
     except (setup.unusable, ImportError) as error:
-        connection.send(("failed", _sendable(unusable(setup, error), setup.unusable, traceback.format_exc())))
+        connection.send(_make_unusable_message(setup, error))
 
 
-def _follow_parent() -> None:
-    """Terminate this process once its parent is gone, so that no orphan works on (a job may cost money)."""
+def _make_unusable_message(setup: Setup[J, R], error: Exception) -> tuple[str, Exception]:
+    """Return the message for the parent after an error that lets no job be done; call this while handling it."""
+    return "failed", _make_picklable(unusable(setup, error), setup.unusable, traceback.format_exc())
+
+
+def _exit_with_parent() -> None:
+    """Terminate this process once its parent has ended, because an orphan's jobs may cost money."""
     if parent := multiprocessing.parent_process():
         wait([parent.sentinel])
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _done(setup: Setup[J, R], do: Callable[[J], R], job: J) -> tuple[str, Any]:
-    """Do a job and return the message to send. An error here ends the whole run, as it does in a single process."""
+def _do_job(setup: Setup[J, R], do: Callable[[J], R], job: J) -> tuple[str, Any]:
+    """Do a job and return the message for the parent. An error ends the whole run, as in a single process."""
     try:
         return "result", do(job)
     except (setup.unusable, ImportError) as error:
-        return "failed", _sendable(unusable(setup, error), setup.unusable, traceback.format_exc())
-    except Exception as error:  # boundary of the process: a full disk, a closed pipe, a bug
-        return "failed", _sendable(error, setup.terms.error, traceback.format_exc())
+        return _make_unusable_message(setup, error)
+    except Exception as error:  # any error must reach the parent, such as a full disk, a closed pipe or a bug
+        return "failed", _make_picklable(error, setup.terms.error, traceback.format_exc())
 
 
-def _sendable(error: Exception, plain: type[SPCAError], where: str) -> Exception:
-    """Return the error with its traceback as a note; if it cannot be pickled, return one with the same message."""
+def _make_picklable(error: Exception, plain: type[SPCAError], formatted_traceback: str) -> Exception:
+    """Return ``error`` with its traceback as a note.
+
+    If ``error`` cannot be pickled, the returned error has the same message, but the type ``plain`` or RuntimeError.
+    """
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-    except Exception:  # unpickling calls its constructor, which may raise anything
-        error = plain(str(error)) if isinstance(error, SPCAError) else RuntimeError(f"{type(error).__name__}: {error}")
-    error.add_note(where)
+    except Exception:  # unpickling calls the constructor of the error, which may raise anything
+        message_with_type = f"{type(error).__name__}: {error}"
+        error = plain(str(error)) if isinstance(error, SPCAError) else RuntimeError(message_with_type)
+    error.add_note(formatted_traceback)
     return error
 
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """In a worker process, put off its end until the context is left: an answer that is paid for gets written down.
+    """Delay SIGTERM in a worker process until the block ends, so that a paid answer can be saved.
 
-    It is put off for a few seconds, in which the parent waits, so that no orphan works on; elsewhere not at all.
+    The delay is at most :data:`_MAX_DELAY_S`, because the parent kills the process soon after. Outside of the main
+    thread of a worker process, nothing is delayed.
     """
-    if signal.getsignal(signal.SIGTERM) is not _leave or threading.current_thread() is not threading.main_thread():
+    is_worker = signal.getsignal(signal.SIGTERM) is _leave
+    if not is_worker or threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
+    delayed_signals: list[int] = []
 
-    def put_off(number: int, _frame: FrameType | None) -> None:
-        if not came:
-            signal.setitimer(signal.ITIMER_REAL, _PUT_OFF_S)
-        came.append(number)
+    def delay(number: int, _frame: FrameType | None) -> None:
+        if not delayed_signals:
+            signal.setitimer(signal.ITIMER_REAL, _MAX_DELAY_S)
+        delayed_signals.append(number)
 
-    before = signal.signal(signal.SIGALRM, _leave)
-    signal.signal(signal.SIGTERM, put_off)
+    alarm_handler = signal.signal(signal.SIGALRM, _leave)
+    signal.signal(signal.SIGTERM, delay)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, alarm_handler)
         signal.signal(signal.SIGTERM, _leave)
-        if came:
+        if delayed_signals:
             signal.raise_signal(signal.SIGTERM)
 
 
 class _Leave(BaseException):
-    """This process must end; its job is not at fault."""
+    """Raised in a worker process that must end, although its job has not failed."""
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
+    """Handle a signal by raising :class:`_Leave`."""
     del number, frame
     raise _Leave

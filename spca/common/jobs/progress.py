@@ -1,4 +1,4 @@
-"""Progress bars on standard error while jobs run, if that is a terminal."""
+"""Progress bars for running jobs, shown on standard error if standard error is a terminal."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
 OnProgress: TypeAlias = Callable[[int, int, int], None]
-"""Told how many jobs are finished, how many there are, and how many succeeded."""
+"""Function that is called with the numbers of finished jobs, of all jobs, and of successful jobs."""
 
 _Value = TypeVar("_Value")
 
 
 @contextmanager
 def show_bar(quiet: bool = False, jobs: str = "tasks", good: str = "solved") -> Iterator[OnProgress]:
-    """Show a progress bar; it is told how many jobs are finished, how many there are, and how many succeeded.
+    """Show a progress bar until the block ends; yield the function that updates the bar.
 
     Args:
-        quiet: never show it.
-        jobs: what to call the jobs.
-        good: what to call a successful job.
+        quiet: whether to show nothing.
+        jobs: word for the jobs.
+        good: word for successful jobs.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -38,7 +38,7 @@ def show_bar(quiet: bool = False, jobs: str = "tasks", good: str = "solved") -> 
 
 
 def track_items(items: Iterable[_Value], total: int, what: str) -> Iterable[_Value]:
-    """Return the items; a bar shows how many were taken, if there are several."""
+    """Return the items; while they are iterated, a bar shows how many were taken, if ``total`` is at least 2."""
     from rich.console import Console
     from rich.progress import track
 

@@ -14,10 +14,12 @@ from spca.common.jobs.work import TRIES, J, R, Setup, unusable
 
 
 def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """Do jobs in Ray actors, in the cluster that ``RAY_ADDRESS`` names or one started here.
+    """Do jobs in Ray actors; see :class:`spca.common.jobs.dispatch.Engine`.
+
+    The actors run in the cluster that ``RAY_ADDRESS`` names. If the variable is not set, a local cluster is started.
 
     Raises:
-        SPCAError: the type that ``setup`` names: no job can be done, or Ray is not installed.
+        SPCAError: no job can be done, or Ray is not installed; the type is that of ``setup``.
     """
     try:
         ray: Any = importlib.import_module("ray")
@@ -25,52 +27,55 @@ def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generato
         raise setup.terms.error(f"--executor ray needs Ray: {how_to_get('ray')}") from error
     started = not ray.is_initialized()
     if started:
-        own = {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
-        ray.init(log_to_driver=setup.verbose, logging_level="ERROR", **own)
+        local_cluster = {"num_cpus": workers, "include_dashboard": False}
+        cluster = {} if os.environ.get("RAY_ADDRESS") else local_cluster
+        ray.init(log_to_driver=setup.verbose, logging_level="ERROR", **cluster)
     try:
-        yield from _do(ray, setup, jobs, min(workers, len(jobs)))
+        yield from _do_jobs(ray, setup, jobs, min(workers, len(jobs)))
     finally:
         if started:
             ray.shutdown()
 
 
-class _Doer(Generic[J, R]):
-    """The actor: it opens its setup on the first job and keeps it open."""
+class _JobActor(Generic[J, R]):
+    """A Ray actor that does jobs; the actor starts its worker (``Setup.start_worker``) on the first job."""
 
     def __init__(self, setup: Setup[J, R]) -> None:
         self._setup = setup
-        self._held = ExitStack()
+        self._stack = ExitStack()
         self._do: Callable[[J], R] | None = None
 
     def do(self, job: J) -> R | Exception:
-        """Return the result, or the error after which no job can be done."""
+        """Return the result of a job, or the error if no job can be done at all."""
         try:
-            self._do = self._do or self._held.enter_context(self._setup.start_worker())
+            if self._do is None:
+                self._do = self._stack.enter_context(self._setup.start_worker())
             return self._do(job)
         except (self._setup.unusable, ImportError) as error:
             return unusable(self._setup, error)
 
     def close(self) -> None:
-        self._held.close()
+        self._stack.close()
 
 
-def _do(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    actor = ray.remote(_Doer)
+def _do_jobs(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
+    """Do jobs with ``workers`` actors; the job of an actor that dies is tried once more, then it is lost."""
+    actor_class = ray.remote(_JobActor)
     queue = deque(jobs)
     tries = Counter[int]()
-    running: dict[Any, tuple[J, Any]] = {}
-    idle = [actor.remote(setup) for _ in range(workers)]
+    running: dict[Any, tuple[J, Any]] = {}  # reference of the result -> job and actor
+    idle = [actor_class.remote(setup) for _ in range(workers)]
     while queue or running:
         while queue and idle:
             job = queue.popleft()
-            doer = idle.pop()
-            running[doer.do.remote(job)] = (job, doer)
+            actor = idle.pop()
+            running[actor.do.remote(job)] = (job, actor)
         [ready], _ = ray.wait(list(running), num_returns=1)
-        job, doer = running.pop(ready)
+        job, actor = running.pop(ready)
         try:
             result = ray.get(ready)
         except ray.exceptions.RayActorError:
-            doer = actor.remote(setup)
+            actor = actor_class.remote(setup)
             tries[job.index] += 1
             if tries[job.index] < TRIES:
                 queue.appendleft(job)
@@ -80,5 +85,5 @@ def _do(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Genera
             if isinstance(result, Exception):
                 raise result
             yield job.index, result
-        idle.append(doer)
-    ray.get([doer.close.remote() for doer in idle])
+        idle.append(actor)
+    ray.get([actor.close.remote() for actor in idle])

@@ -1,4 +1,4 @@
-"""Versions and times to record with results."""
+"""Versions of packages and the current time, which are recorded with results."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from importlib import metadata
 
 
 def find_versions(*distributions: str) -> dict[str, str]:
-    """Return the versions of Python and of those distributions that are installed."""
-    found = {"python": platform.python_version()}
+    """Return name -> version for Python and for the installed ones among ``distributions``."""
+    version_of = {"python": platform.python_version()}
     for name in distributions:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            version_of[name] = metadata.version(name)
+    return version_of
 
 
 def utc_now() -> str:
-    """Return the current UTC time in ISO 8601."""
+    """Return the current UTC time in ISO 8601, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

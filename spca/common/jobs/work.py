@@ -1,4 +1,4 @@
-"""Types of a job, its result, and the setup that a worker needs to do jobs."""
+"""Types of jobs, of their results, and of the setup that a worker needs to do jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from spca.common.errors import JobError, SPCAError, missing_package
 
 TRIES: Final = 2
-"""How often a job is tried if its worker dies."""
+"""Number of times that a job is tried if its worker dies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Job:
     """A piece of work.
 
     Attributes:
-        index: its number, from 0.
-        sha256: hash of its input; "" if its input cannot change.
+        index: number of the job, from 0.
+        sha256: hash of the job's input; "" if the input cannot change.
     """
 
     index: int
@@ -28,7 +28,7 @@ class Job:
     sha256: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its entry in the journal's header."""
+        """Return the entry of the job in the journal's header."""
         return {"task_id": self.id, "sha256": self.sha256}
 
 
@@ -37,7 +37,7 @@ class JobResult(Protocol):
 
     @property
     def task_id(self) -> str:
-        """The ``id`` of its job."""
+        """The ``id`` of the job."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-compatible data."""
@@ -49,9 +49,14 @@ R = TypeVar("R", bound=JobResult)
 
 @dataclass(frozen=True, slots=True)
 class JobMessages:
-    """Words for error messages (the run, who does the jobs, the flag that names the output), and the error to raise.
+    """Words for error messages, and the type of errors to raise.
 
-    ``again`` says how to do without a journal that is of no use.
+    Attributes:
+        whole: word for all jobs together.
+        doer: word for the part that does the jobs.
+        flag: flag that names the output.
+        error: type of errors to raise.
+        again: advice for a journal that cannot be continued.
     """
 
     whole: str = "evaluation"
@@ -62,15 +67,16 @@ class JobMessages:
 
     @property
     def a_whole(self) -> str:
-        """The run with its article."""
+        """``whole`` with its indefinite article."""
         return f"{'an' if self.whole[0] in 'aeiou' else 'a'} {self.whole}"
 
 
 class Setup(ABC, Generic[J, R]):
-    """How a worker prepares for jobs. It is sent to worker processes, so it must be picklable.
+    """The preparation of a worker for jobs. A setup must be picklable, because it is sent to worker processes.
 
     Attributes:
-        unusable: error to raise if no job can be done, which ends the run; its only argument is a message.
+        terms: words for error messages.
+        unusable: type of the error to raise if no job can be done; its only argument is a message.
         verbose: whether workers may print.
     """
 
@@ -80,15 +86,18 @@ class Setup(ABC, Generic[J, R]):
 
     @abstractmethod
     def start_worker(self) -> AbstractContextManager[Callable[[J], R]]:
-        """Return a context manager: its value does one job a call; it releases its resources on exit."""
+        """Return a context manager whose value is a function that does one job; exit releases all resources."""
 
     @abstractmethod
     def make_lost_result(self, job: J, how: str) -> R:
-        """Return the result of a job whose worker died each time."""
+        """Return the result of a job whose worker died in every try; ``how`` tells how the worker ended."""
 
 
 def unusable(setup: Setup[J, R], error: Exception) -> Exception:
-    """Return the error to raise in the end for one after which no job can be done."""
+    """Return the error to raise after ``error``, because of which no job can be done.
+
+    An ImportError is replaced by an error that names the missing package.
+    """
     if not isinstance(error, ImportError):
         return error
     return setup.unusable(missing_package(error, f"the {setup.terms.whole}"))

@@ -1,1 +1,1 @@
-"""Command lines: options as frozen dataclasses, which cyclopts parses, with one layout of help and of errors."""
+"""Command lines, parsed by cyclopts into frozen dataclasses of options, with a common layout of help and errors."""

@@ -1,11 +1,12 @@
-"""From ``argv`` to the command that it names, with its options as one frozen value.
+"""Parse a command line, and run the named command with its options as one frozen dataclass.
 
-A command is a function with one parameter, a frozen dataclass of options; ``Parameter(parse=False)`` marks what its
-program hands to it. Options that were not given are None (False for flags, () for lists).
+A command is a function with a parameter for its options, a frozen dataclass. Parameters marked by
+``Parameter(parse=False)`` are passed by the program. Options that are not given are None (False for flags, () for
+lists).
 
-Why cyclopts: of the libraries that make typed values of a command line it starts quickest (70 ms against 125 ms for
-tyro and 150 ms for pydantic-settings), imports commands on use, names what may have been meant, and can be kept to one
-line an error. pydantic-settings shows tracebacks for wrong values, tyro and cyclopts draw boxes unless told otherwise.
+Why cyclopts: among the libraries that parse command lines into typed values, cyclopts starts fastest (70 ms; tyro takes
+125 ms, pydantic-settings 150 ms). Cyclopts also imports commands on first use, suggests similar names, and can report
+an error in one line. In contrast, pydantic-settings shows tracebacks for wrong values.
 """
 
 from __future__ import annotations
@@ -32,17 +33,19 @@ from spca.common.options.help_layout import HelpLayout
 from spca.common.text import one_line
 
 NO_OLD_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
+"""Empty table of former flags, for programs without any."""
 _OTHER: Final = Group("Other", sort_key=(True, sys.maxsize))
 _DEBUG_HELP: Final = f"log what it waits for, repeats and decides, and tracebacks ({DEBUG_VARIABLE}=1)"
 
 
 def make_app(name: str, description: str, *, version: str = "", epilogue: str = "") -> App:
-    """Return a program without commands; ``app.command`` and ``app.default`` add them.
+    """Return a program without commands; use ``app.command`` and ``app.default`` to add commands.
 
     Args:
-        name: how a user calls it.
-        version: what ``--version`` prints; "" for no such flag.
-        epilogue: text below its help.
+        name: the words with which a user calls the program.
+        description: first paragraph of ``--help``.
+        version: output of ``--version``; "" for a program without this flag.
+        epilogue: last paragraph of ``--help``.
     """
     app = App(
         name=name,
@@ -67,19 +70,19 @@ def make_app(name: str, description: str, *, version: str = "", epilogue: str = 
 
 
 def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] = NO_OLD_NAMES, **handed: object) -> int:
-    """Carry out the command that ``argv`` names; return its exit code.
+    """Run the command that ``argv`` names; return the exit code of the command.
 
     Args:
-        argv: None takes the arguments of the process.
-        old_names: former flags and those of today; a former one is taken, and its user is told once.
-        handed: values for the parameters of commands that are not parsed, by name.
+        argv: arguments of the command line; None for the arguments of the process.
+        old_names: former flag -> present flag; a former flag is accepted with a note.
+        handed: name -> value of the parameters that commands mark by ``Parameter(parse=False)``.
 
     Raises:
-        UsageError: no command, a word that is no option or command, or a value that cannot be meant.
+        UsageError: the command is missing, a word is no option or command, or a value is invalid.
     """
 
     @app.meta.default
-    def carry_out(
+    def run_command(
         *words: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
         debug: Annotated[bool, Parameter(group=_OTHER, help=_DEBUG_HELP)] = False,
     ) -> Any:
@@ -88,15 +91,16 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
         if not words and app.default_command is None:
             raise UsageError(f"No command is given. {_list_commands(app)} --help lists all options")
         command, bound, unparsed = app.parse_args(words)
-        given = {name: handed[name] for name in unparsed if name in handed}  # others are fields of options
-        return command(*bound.args, **bound.kwargs, **given)
+        # ``unparsed`` also names fields of option classes, which are not passed.
+        passed = {name: handed[name] for name in unparsed if name in handed}
+        return command(*bound.args, **bound.kwargs, **passed)
 
-    app.meta.suppress_keyboard_interrupt = False  # ExitHandler says that the program was interrupted
+    app.meta.suppress_keyboard_interrupt = False  # ExitHandler reports the interruption
     words = sys.argv[1:] if argv is None else argv
     if any(flag in words for flag in app.help_flags):
         from rich.console import Console
 
-        app.console = Console(soft_wrap=True)  # examples stay one line each
+        app.console = Console(soft_wrap=True)  # so that each example stays on one line
     try:
         code = app.meta(replace_old_names(words, old_names))
     except CycloptsError as error:
@@ -105,38 +109,43 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
 
 
 def replace_old_names(words: Sequence[str], old_names: Mapping[str, str]) -> list[str]:
-    """Return the words of a command line with today's flags in place of former ones; print a note for each."""
-    replaced = []
-    told = set()
+    """Return the words of a command line with present flags in place of former flags; print a note for each flag."""
+    present_words = []
+    noted = set()
     for word in words:
         flag, equals, value = word.partition("=")
-        if flag in old_names and flag not in told:
-            told.add(flag)
+        if flag in old_names and flag not in noted:
+            noted.add(flag)
             complain(f"note: {flag} is called {old_names[flag]} now")
-        replaced.append(f"{old_names.get(flag, flag)}{equals}{value}")
-    return replaced
+        present_words.append(f"{old_names.get(flag, flag)}{equals}{value}")
+    return present_words
 
 
 def _describe_error(error: CycloptsError) -> str:
-    """Return what is wrong with a command line, and what may have been meant, as sentences in one line."""
-    if surplus := _find_surplus(error):
+    """Return an error of the command line in words, in one line, with a suggestion if there is one."""
+    if surplus := _find_surplus_word(error):
         return _describe_surplus(one_line(surplus), error.app)
     if isinstance(error, CoercionError) and error.msg and error.token:
-        return f"{one_line(error.token.keyword or '')} {one_line(str(error.msg))}.".lstrip()
+        flag = error.token.keyword or ""
+        return f"{one_line(flag)} {one_line(str(error.msg))}.".lstrip()
     if isinstance(error, ValidationError):
         return f"{one_line(str(error))}."
     return one_line(str(error))
 
 
-def _find_surplus(error: CycloptsError) -> str:
-    """Return the word that is too much, "" if none is; it matters more than a required option that is missing."""
+def _find_surplus_word(error: CycloptsError) -> str:
+    """Return the first word of the command line that fits nowhere, "" if the error is of another kind.
+
+    If also a required option is missing, the surplus word is reported, because it is the likelier mistake.
+    """
     word = error.unused_tokens[0] if error.unused_tokens else ""
-    is_lone = isinstance(error, MissingArgumentError) and not word.startswith("-")
-    return word if is_lone or isinstance(error, UnusedCliTokensError) else ""
+    is_beside_missing_option = isinstance(error, MissingArgumentError) and not word.startswith("-")
+    is_surplus = isinstance(error, UnusedCliTokensError) or is_beside_missing_option
+    return word if is_surplus else ""
 
 
 def _describe_surplus(word: str, app: App | None) -> str:
-    """Return what is wrong with a word that stands where a command may stand."""
+    """Return an error message on a surplus word, with a similar command or the list of commands."""
     commands = _command_names(app)
     if app is None or not commands:
         return f'Unexpected argument "{word}".'

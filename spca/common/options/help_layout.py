@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 _INDENT: Final = "  "
 _MAX_NAMES: Final = 24
-"""Columns of the names; a longer name has a line of its own."""
+"""Width of the column of names; a longer name stands on a line of its own."""
 
 
 class HelpLayout:
-    """Formats help as cyclopts asks for it; the plain formatter of cyclopts does not align or wrap."""
+    """Help formatter for cyclopts. Unlike the plain formatter of cyclopts, this class aligns and wraps the texts."""
 
     def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
         """Print one group of options or commands."""
@@ -25,16 +25,17 @@ class HelpLayout:
         console.print()
         _print(console, f"{panel.title}:")
         names = [_name_entry(entry) for entry in panel.entries]
-        column = min(max(map(len, names)), _MAX_NAMES) + len(_INDENT)
+        names_width = min(max(map(len, names)), _MAX_NAMES) + len(_INDENT)
+        text_width = options.max_width - names_width - len(_INDENT)
 
         for name, entry in zip(names, panel.entries, strict=True):
-            lines = wrap(_describe_entry(entry), options.max_width - column - len(_INDENT), break_on_hyphens=False)
-            if len(name) >= column or not lines:
+            lines = wrap(_describe_entry(entry), text_width, break_on_hyphens=False)
+            if len(name) >= names_width or not lines:
                 _print(console, f"{_INDENT}{name}")
             else:
-                _print(console, f"{_INDENT}{name:<{column}}{lines.pop(0)}")
+                _print(console, f"{_INDENT}{name:<{names_width}}{lines.pop(0)}")
             for line in lines:
-                _print(console, f"{_INDENT}{'':<{column}}{line}")
+                _print(console, f"{_INDENT}{'':<{names_width}}{line}")
 
     def render_usage(self, console: Console, _options: ConsoleOptions, usage: object) -> None:
         """Print the usage line."""
@@ -49,19 +50,20 @@ class HelpLayout:
 
 
 def _name_entry(entry: HelpEntry) -> str:
-    """Return the names of an option and what its value is called."""
+    """Return the names of an option or command, with the name of the option's value."""
     return ", ".join(entry.display_labels_with_metavar or entry.positive_names)
 
 
 def _describe_entry(entry: HelpEntry) -> str:
-    words = _plain(entry.description)
+    """Return the description of an option or command, with its choices, and "(required)" if it is required."""
+    description = _plain(entry.description)
     if entry.choices:
-        words = f"{words} ({', '.join(entry.choices)})"
-    return f"{words} (required)" if entry.required else words
+        description = f"{description} ({', '.join(entry.choices)})"
+    return f"{description} (required)" if entry.required else description
 
 
 def _plain(text: object) -> str:
-    """Return the words of what cyclopts wraps into a renderable."""
+    """Return a text of cyclopts as a plain string; cyclopts wraps some texts into renderables of rich."""
     return str(getattr(text, "primary_renderable", text or "")).strip()
 
 

@@ -1,6 +1,7 @@
-"""Groups of options and kinds of their values, for ``Annotated[int | None, whole_number(0), name_value("N")]``.
+"""Groups of options and types of values, for annotations such as ``Annotated[int | None, whole_number(0)]``.
 
-cyclopts alone would round ``--count 2.5`` and read ``0x10``; these say what they expect.
+These types are stricter than those of cyclopts, which rounds ``--count 2.5`` and reads ``0x10``. Their error messages
+say what is expected.
 """
 
 from __future__ import annotations
@@ -15,25 +16,30 @@ from typing import Final
 from cyclopts import Group, Parameter, Token
 
 MAX_NUMBER: Final = 10**9
+"""Default limit of whole numbers."""
 UNLIMITED: Final = int(sys.float_info.max)
-"""What a number without a limit may be at most: greater ones are no floats."""
-_COUNTER: Final = itertools.count()
+"""Limit of whole numbers that need no limit; larger numbers cannot be converted to float."""
+_GROUP_NUMBERS: Final = itertools.count()
+"""Numbers of groups, by which ``--help`` sorts groups."""
 
 
 def option_group(title: str, *, leads: bool = False) -> Group:
-    """Return a group that ``--help`` shows after those that were made before.
+    """Return a new group of options. ``--help`` shows groups in the order in which they were made.
 
     Args:
-        leads: show it before all groups that do not lead.
+        title: heading of the group.
+        leads: whether to show the group before all groups that do not lead.
     """
-    return Group(title, sort_key=(not leads, next(_COUNTER)))
+    return Group(title, sort_key=(not leads, next(_GROUP_NUMBERS)))
 
 
 def text_option(read: Callable[[str], object], metavar: str | None = None) -> Parameter:
-    """Return the kind of an option whose value ``read`` makes of its text.
+    """Return the type of an option whose text is converted by ``read``.
 
     Args:
-        read: raises a ValueError whose words say what was expected. Of a repeated option it gets the last.
+        read: converts the text, or raises a ValueError that says what is expected. If an option is repeated, ``read``
+            gets the last text.
+        metavar: name of the value in help.
     """
 
     def convert(_type: object, tokens: Sequence[Token]) -> object:
@@ -43,47 +49,50 @@ def text_option(read: Callable[[str], object], metavar: str | None = None) -> Pa
 
 
 def read_whole_number(text: str, least: int, most: int = MAX_NUMBER) -> int:
-    """Return the whole number that ``text`` writes in decimal digits.
+    """Return the whole number in ``text``, which must consist of decimal digits.
 
     Raises:
-        ValueError: it is no such number, or not from ``least`` to ``most``.
+        ValueError: ``text`` is not a whole number from ``least`` to ``most``.
     """
-    with suppress(ValueError):  # Python refuses to convert thousands of digits
+    with suppress(ValueError):  # int() also refuses thousands of digits
         number = int(text)
-        if text.isascii() and text.isdigit() and least <= number <= most:
+        has_only_digits = text.isascii() and text.isdigit()
+        if has_only_digits and least <= number <= most:
             return number
     limit = "" if most == UNLIMITED else f" to {most}"
     raise ValueError(f"{text!a:.80} is not a whole number from {least}{limit}")
 
 
 def read_amount(text: str, unit: str, *, zero: bool = False) -> float:
-    """Return the finite number above 0, or 0 too, that ``text`` writes.
+    """Return the finite positive number in ``text``; if ``zero``, the number may also be 0.
 
     Args:
-        unit: for the message, such as "seconds".
+        unit: unit of the number for the error message, such as "seconds".
 
     Raises:
-        ValueError: it is no such number.
+        ValueError: ``text`` is not such a number.
     """
     with suppress(ValueError):
         number = float(text)
-        if math.isfinite(number) and (number > 0 or (zero and number == 0)):
+        is_in_range = number > 0 or (zero and number == 0)
+        if is_in_range and math.isfinite(number):
             return number
-    raise ValueError(f"{text!a:.80} is not a number of {unit} {'from' if zero else 'above'} 0")
+    limit = "from 0" if zero else "above 0"
+    raise ValueError(f"{text!a:.80} is not a number of {unit} {limit}")
 
 
 def whole_number(least: int, most: int = MAX_NUMBER) -> Parameter:
-    """Return the kind of an option that is a whole number from ``least`` to ``most``."""
+    """Return the type of an option whose value is a whole number from ``least`` to ``most``."""
     return text_option(lambda text: read_whole_number(text, least, most), "N")
 
 
 def amount(unit: str, *, zero: bool = False) -> Parameter:
-    """Return the kind of an option that is a finite number above 0, or 0 too; see :func:`read_amount`."""
+    """Return the type of an option whose value is a finite positive number (or 0, if ``zero``) of a unit."""
     return text_option(lambda text: read_amount(text, unit, zero=zero))
 
 
 def name_value(metavar: str) -> Parameter:
-    """Return what help calls the value of an option."""
+    """Return an annotation that sets the name of an option's value in help."""
     return Parameter(metavar=metavar)
 
 

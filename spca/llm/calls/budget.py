@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from spca.common.errors import BudgetReached, SettingsError
 from spca.common.text import format_count
-from spca.llm.calls.ledger import Outcome, Record
+from spca.llm.calls.ledger import Record, RequestOutcome
 from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.model_ref import ModelRef
 
@@ -38,7 +38,7 @@ class Caps:
             verb = "was" if len(records) == 1 else "were"
             sent = f"{format_count(len(records), 'request')} {verb} sent"
             raise BudgetReached(f"budget: {sent} (--max-calls {self.calls})", "--max-calls")
-        billable = [record for record in records if record.outcome is not Outcome.REJECTED]
+        billable = [record for record in records if record.outcome is not RequestOutcome.REJECTED]
         if self.tokens is not None:
             tokens = [(record.tokens, 2 * record.asked_tokens) for record in billable]
             used = _sum_amounts(tokens)

@@ -24,7 +24,7 @@ from spca.errors import (
 )
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
-from spca.llm.calls.ledger import Ledger, Outcome, Place, Record, estimate_prompt, measure_usage
+from spca.llm.calls.ledger import Ledger, Place, Record, RequestOutcome, estimate_prompt, measure_usage
 from spca.llm.calls.retry import AGAIN, RetryPolicy
 from spca.llm.calls.transcripts import Answer, Call, Transcripts, unsent
 from spca.llm.catalogue.catalogue import Catalogue
@@ -255,7 +255,7 @@ class CallDesk:
     def _paid(self, record: Record, answer: Answer) -> Record:
         """Return the record with outcome, usage and cost of an answer; an unreadable answer counts as lost."""
         usage = answer.response.usage if answer.response else Usage()
-        outcome = Outcome.ANSWERED if answer.response else Outcome.LOST
+        outcome = RequestOutcome.ANSWERED if answer.response else RequestOutcome.LOST
         return replace(record, usage=usage, cost=self._cost(record, usage), outcome=outcome, error=answer.error)
 
     def _cost(self, record: Record, usage: Usage) -> Decimal | None:
@@ -291,12 +291,12 @@ def _record_failure(record: Record, seconds: float, error: BaseException) -> Rec
     """Return the record of a request that ended by ``error`` after ``seconds`` seconds."""
     if not isinstance(error, ProviderError):
         # After an interrupt or a defect of this program, the server may have worked on the request or not.
-        return replace(record, latency_s=seconds, outcome=Outcome.UNKNOWN, error=type(error).__name__)
+        return replace(record, latency_s=seconds, outcome=RequestOutcome.UNKNOWN, error=type(error).__name__)
     status = error.status if isinstance(error, TransientError) else None
     failed = replace(record, latency_s=seconds, status=status, error=str(error))
     if isinstance(error, TransientError) and error.lost:  # may be billed, so its cost stays unknown, or 0 if free
-        return replace(failed, outcome=Outcome.LOST)
-    return replace(failed, outcome=Outcome.REJECTED, cost=Decimal(0))
+        return replace(failed, outcome=RequestOutcome.LOST)
+    return replace(failed, outcome=RequestOutcome.REJECTED, cost=Decimal(0))
 
 
 def _describe_giving_up(error: TransientError, failed: int, too_long: bool) -> str:

@@ -28,7 +28,7 @@ BOOK: Final = "calls.jsonl"
 IN_FLIGHT: Final = "state/call_in_flight.json"
 
 
-class Outcome(StrEnum):
+class RequestOutcome(StrEnum):
     """How a request ended."""
 
     ANSWERED = "answered"
@@ -87,7 +87,7 @@ class Record:
     usage: Usage = Usage()
     estimated: bool = False
     cost: Decimal | None = None
-    outcome: Outcome = Outcome.UNKNOWN
+    outcome: RequestOutcome = RequestOutcome.UNKNOWN
     status: int | None = None
     error: str = ""
     transcript: str = ""
@@ -120,7 +120,7 @@ class Record:
         values = {name: flat[name] for name in ("number", *_SENT, *_ENDED)}
         values["model"] = ModelRef.parse(flat["model"])
         values["cost"] = None if flat["cost"] is None else Decimal(str(flat["cost"]))
-        values["outcome"] = Outcome(flat["outcome"])
+        values["outcome"] = RequestOutcome(flat["outcome"])
         return cls(place=place, usage=usage, differs=flat.get("differs", False), **values)
 
 
@@ -193,7 +193,7 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
 
     A lost or unknown request may have been billed, so its cost is unknown unless its model is free.
     """
-    total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in Outcome}}
+    total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in RequestOutcome}}
     total |= dict.fromkeys(_USAGE, 0)
     total |= {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0, "differing": 0}
     spent = Decimal(0)

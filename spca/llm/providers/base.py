@@ -99,7 +99,7 @@ class Finish(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestOptions:
     """Limits and options of an answer; None leaves an option to the model.
 
     Attributes:
@@ -147,7 +147,7 @@ class Request:
     schema: type[BaseModel] | None = None
     tools: tuple[Tool, ...] = ()
     tool_choice: str = "required"
-    limits: Limits = field(default_factory=Limits)
+    limits: RequestOptions = field(default_factory=RequestOptions)
     form: Form = Form.SCHEMA
     occurrence: int = 0
     phase: str = ""

@@ -1,1 +1,1 @@
-"""The page of a run, live while the run goes on."""
+"""A live page of a run, which is updated while the run goes on."""

@@ -1,4 +1,4 @@
-"""A small read-only HTTP server of one run.
+"""A small read-only HTTP server for the live page of one run.
 
 ::
 
@@ -6,10 +6,10 @@
     GET /TOKEN/piece/report              model.Report
     GET /TOKEN/piece/run/0/texts         {}: the pieces of levels hold all their texts
     GET /TOKEN/piece/run/0/level/<n>     model.Level
-    GET /TOKEN/version                   a number; another one when there is something new
+    GET /TOKEN/version                   a number, which grows when the content of the run changes
 
-HEAD is answered likewise, other methods with 405, everything else with an empty 404. No file is ever looked up by a
-name that came in a request.
+HEAD is answered like GET, other methods with status 405, and other paths with an empty status 404. The server never
+opens a file by a name that came in a request.
 """
 
 from __future__ import annotations
@@ -28,45 +28,47 @@ from spca.report.live.live_run import LiveRun
 
 _LEVEL: Final = re.compile(r"piece/run/0/level/([1-9][0-9]{0,5})")
 _MAX_LINE: Final = 500
-"""Characters of an error."""
+"""Characters of an error message."""
 
 
 class Handler(TokenHandler):
-    """Answers from a :class:`LiveServer`."""
+    """Answers requests to a :class:`LiveServer`."""
 
     server: LiveServer
 
     def _answer(self) -> None:
-        asked = self.requested_path()
+        path = self.requested_path()
         live = self.server.live
-        if asked == "":
+        if path == "":
             self.send_page(self.server.page)
-        elif asked == "piece/report":
+        elif path == "piece/report":
             self.send(HTTPStatus.OK, live.view.report)
-        elif asked == "piece/run/0/texts":
+        elif path == "piece/run/0/texts":
             self.send(HTTPStatus.OK, compress({}))
-        elif asked == "version":
+        elif path == "version":
             self.send(HTTPStatus.OK, gzip.compress(str(live.view.version).encode()))
-        elif asked and (found := _LEVEL.fullmatch(asked)):
-            self._send_level(int(found[1]))
+        elif path and (match := _LEVEL.fullmatch(path)):
+            self._send_level(int(match[1]))
         else:
             self.send(HTTPStatus.NOT_FOUND)
 
     do_GET = do_HEAD = _answer  # noqa: N815  # the names that http.server asks for
 
     def _send_level(self, number: int) -> None:
+        """Send the piece of a level; 404 for an unknown level, 500 with a message if the level cannot be read."""
         try:
             piece = self.server.live.level(number)
-        except Exception as error:  # whatever is wrong with one level, the others can be looked at
-            words = " ".join(f"level {number} cannot be shown: {type(error).__name__}: {error}".split())
-            said = gzip.compress(json.dumps({"error": words[:_MAX_LINE]}).encode("ascii"))
-            self.send(HTTPStatus.INTERNAL_SERVER_ERROR, said)
+        except Exception as error:  # boundary: a level that cannot be shown must not affect other levels
+            message = f"level {number} cannot be shown: {type(error).__name__}: {error}"
+            line = " ".join(message.split())[:_MAX_LINE]
+            body = json.dumps({"error": line}).encode("ascii")
+            self.send(HTTPStatus.INTERNAL_SERVER_ERROR, gzip.compress(body))
             return
         self.send(HTTPStatus.OK if piece else HTTPStatus.NOT_FOUND, piece or b"")
 
 
 class LiveServer(TokenServer):
-    """Answers with the pages of one run.
+    """The server of the live page of one run.
 
     Raises:
         OSError: the address cannot be used.

@@ -1,4 +1,4 @@
-"""A run's folder looked at while it is being written: the overview, renewed after changes, and levels on request."""
+"""Reader of a run's folder while the run is being written: the overview after changes, and levels on request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spca.report.read import model, run_files
 from spca.report.read.run_files import RunFiles
 
 SHARE: Final = 0.25
-"""At most this part of the time is spent on reading; folders of long runs take a while."""
+"""Largest share of the time that is spent on reading, because the folder of a long run takes long to read."""
 
 _WATCHED: Final = (
     "",
@@ -30,12 +30,17 @@ _WATCHED: Final = (
     "llm",
     "trajectories",
 )
-"""What changes when a run goes on: files, and folders that get new files."""
+"""Files that a run changes, and folders in which a run makes files; "" is the run's folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A folder as it was read once; ``version`` counts from 1, ``report`` is a piece."""
+    """The content of a run's folder at the time of a reading.
+
+    Attributes:
+        version: number of the reading, from 1.
+        report: the packed piece with the report.
+    """
 
     version: int
     files: RunFiles
@@ -45,18 +50,18 @@ class View:
 
 
 class LiveRun:
-    """A run that may still go on. One thread calls :meth:`refresh`, any may ask for pieces.
+    """A run that may be going on. Only one thread may call :meth:`refresh`; any thread may read pieces.
 
     Pieces are JSON, compressed with gzip.
 
     Args:
-        rest_s: at least so many seconds lie between the beginnings of two readings.
+        rest_s: least time between the beginnings of two readings, in seconds.
 
     Attributes:
-        view: the folder as it was read last.
+        view: the folder's content at the last reading.
 
     Raises:
-        ReportError: the folder is no run.
+        ReportError: the folder is not the folder of a run.
     """
 
     def __init__(self, path: Path, make_world: WorldMaker, *, rest_s: float = 1.0) -> None:
@@ -64,24 +69,27 @@ class LiveRun:
         self._make_world = make_world
         self._rest_s = rest_s
         self._building = threading.Lock()
-        self._levels: dict[int, tuple[str, bytes]] = {}
+        self._levels: dict[int, tuple[str, bytes]] = {}  # version and piece of each level that was built
         started = time.monotonic()
         self._seen = self._stamp()
         self.view = self._read(1)
         self._resting_until = self._end_of_rest(started)
 
     def refresh(self) -> bool:
-        """Read the folder again if something changed in it and the last reading was long enough ago; whether it was.
+        """Read the folder again, if it has changed and the last reading was long ago; return whether it was read.
 
-        When it is gone or not to be read, what was there before stays, with a warning.
+        If the folder cannot be read any more, keep the last view and add a warning.
         """
         started = time.monotonic()
-        if started < self._resting_until or (stamp := self._stamp()) == self._seen:
+        if started < self._resting_until:
+            return False
+        stamp = self._stamp()
+        if stamp == self._seen:
             return False
         view = self.view
         try:
             self.view = self._read(view.version + 1)
-        except Exception as error:  # the server goes on whatever becomes of the folder
+        except Exception as error:  # boundary: no state of the folder may stop the server
             warning = f"the folder cannot be read any more, this is what it held before: {error}"
             run = replace(view.run, state="stopped", warnings=(*view.files.warnings, warning))
             self.view = replace(view, version=view.version + 1, run=run, report=_pack_report(run))
@@ -90,14 +98,14 @@ class LiveRun:
         return True
 
     def level(self, number: int) -> bytes | None:
-        """The piece of a :class:`model.Level`, with all its texts; None when the run has not come to such a level.
+        """Return the piece of a level, with all its texts; None if the run has not begun a level of this number.
 
-        Levels are built one at a time and remembered until there is something new in them. What goes wrong in
-        building one is raised as it is.
+        Levels are built one at a time. A piece is cached until the level changes. Any error of the building is raised.
         """
         with self._building:
             view = self.view
-            row = next((row for row in view.run.levels if row.number == number), None)
+            matching = (row for row in view.run.levels if row.number == number)
+            row = next(matching, None)
             if row is None or row.outcome == "pending":
                 return None
             version, piece = self._levels.get(number, ("", b""))
@@ -113,12 +121,19 @@ class LiveRun:
         return View(version, files, run, origins, _pack_report(run))
 
     def _end_of_rest(self, started: float) -> float:
-        """When the folder may be read again after a reading that began at ``started`` and ends now."""
-        return started + max(self._rest_s, (time.monotonic() - started) / SHARE)
+        """Return the time from which the folder may be read again, after a reading from ``started`` until now.
+
+        Times are those of the monotonic clock, in seconds.
+        """
+        duration = time.monotonic() - started
+        return started + max(self._rest_s, duration / SHARE)
 
     def _stamp(self) -> Mapping[str, Any]:
-        """What is different after each change."""
-        return {"held": run_files.is_held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
+        """Return a value that differs from earlier values if the folder has changed since."""
+        stamp: dict[str, Any] = {"held": run_files.is_held(self._path)}
+        for name in _WATCHED:
+            stamp[name] = _stat(self._path / name)
+        return stamp
 
 
 def _pack_report(run: model.Run) -> bytes:
@@ -126,8 +141,9 @@ def _pack_report(run: model.Run) -> bytes:
 
 
 def _stat(path: Path) -> tuple[int, int, int] | None:
+    """Return time of modification (ns), size (bytes) and inode of a file; None if the file cannot be accessed."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,4 +1,4 @@
-"""``watch``: the page of a run, live while the run goes on."""
+"""The command ``watch``: serve a live page of a run."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from spca.report.live.live_run import LiveRun
 from spca.report.page import assembly
 
 POLL_S: Final = 0.5
-"""Seconds between two looks at the folder."""
-_ANY: Final = ("0.0.0.0", "::")  # noqa: S104  # to recognise hosts that mean all addresses
+"""Seconds between two checks of the folder for changes."""
+_ANY: Final = ("0.0.0.0", "::")  # noqa: S104  # not to listen on, but to recognise hosts that mean all addresses
 
 
 def serve(
@@ -33,16 +33,17 @@ def serve(
     announce: Callable[[str], None],
     stop: threading.Event | None = None,
 ) -> None:
-    """Serve the page of a run until ``stop`` is set or the user interrupts, also after the run has ended.
+    """Serve the page of a run until ``stop`` is set or the user presses Ctrl-C; the end of the run does not matter.
 
     Args:
-        path: the run's folder; only read.
-        host: name or address to listen on; any but loopback opens the run to those who have the page's address.
-        port: 0 takes any that is free.
-        announce: given the page's address, and a line when the run ends.
+        path: the run's folder, which is only read.
+        host: name or address to listen on; unless it is a loopback address, other machines can read the run if they
+            know the page's address.
+        port: port to listen on; 0 for any free port.
+        announce: receives the lines for the user: the page's address, and the end of the run.
 
     Raises:
-        ReportError: the folder is no run, or the address cannot be listened on.
+        ReportError: the folder is not the folder of a run, or the server cannot listen on the address.
     """
     live = LiveRun(path, make_world)
     host = host.strip("[]")
@@ -55,7 +56,12 @@ def serve(
 
 
 def access(host: str, address: str, token: str) -> Access:
-    """Who may ask a server that was told to listen on ``host`` and listens on the number ``address``."""
+    """Return the rules for requests: the token and the accepted host names.
+
+    Args:
+        host: name or address that the user gave.
+        address: IP address that the server listens on.
+    """
     names = frozenset({host.lower(), address.lower()})
     if address in _ANY:
         return Access(token, names | LOOPBACK | {socket.gethostname().lower()}, any_address=True)
@@ -63,15 +69,23 @@ def access(host: str, address: str, token: str) -> Access:
 
 
 def greeting(host: str, address: str, port: int, token: str) -> list[str]:
-    """The page's address, and for whom it is open if not only for this machine."""
-    name = ("::1" if ":" in address else "127.0.0.1") if address in _ANY else host
-    lines = [f"http://{f'[{name}]' if ':' in name else name}:{port}/{token}/"]
+    """Return a line with the page's address and, if other machines can read the page, a line with a warning."""
+    name = host
+    if address in _ANY:
+        name = "::1" if ":" in address else "127.0.0.1"
+    host_part = f"[{name}]" if ":" in name else name
+    lines = [f"http://{host_part}:{port}/{token}/"]
     if not is_loopback(address):
         lines.append(f"listening on {host}: anyone who can reach it and has this address, token and all, can read it")
     return lines
 
 
 def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
+    """Return a server that listens.
+
+    Raises:
+        ReportError: the server cannot listen on the address.
+    """
     kind = replace(assembly.PAGE, connects=True)
     html = Page.pack(kind.render(live.view.run.id), kind.policy())
     try:
@@ -83,10 +97,11 @@ def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
 
 
 def _follow(live: LiveRun, announce: Callable[[str], None], stop: threading.Event) -> None:
-    """Look at the folder again and again; says when the run ends."""
+    """Refresh the view every :data:`POLL_S` seconds until ``stop`` is set, and announce the end of the run."""
     while not stop.wait(POLL_S):
         was_running = live.view.run.state == "running"
         live.refresh()
         run = live.view.run
         if was_running and run.state != "running":
-            announce(f"run {run.id} has {run.state}: {run.finished} of {run.planned} levels, {run.solved} solved")
+            levels = f"{run.finished} of {run.planned} levels, {run.solved} solved"
+            announce(f"run {run.id} has {run.state}: {levels}")

@@ -44,7 +44,7 @@ _HATCH_PERIOD: Final = 8
 _TITLES: Final = ("the world, the agent's view lit", "what the agent knows, unseen cells hatched")
 _MORE: Final = "..."
 _MAX_LINE: Final = 400
-"""Characters of a caption's line that are read; the rest is ignored, because it cannot fit."""
+"""Characters of a caption's line that are read; later characters are ignored."""
 
 
 class Painter:

@@ -1,6 +1,6 @@
-"""The command ``replay``: an attempt again, as text on the terminal, as a picture, as GIF or as MP4.
+"""The command ``replay``: re-simulate an attempt and show it as text on the terminal, or as PNG, GIF or MP4.
 
-The check is always said: whether what is shown is what was recorded.
+The last line of the output is the check: whether the re-simulation equals the recording.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 
 def replay(recording: Recording, options: ReplayOptions, make_world: WorldMaker, console: Console) -> int:
-    """Show an attempt, or write it into files; returns the exit code.
+    """Show an attempt on the terminal, or write the files that the options name; return the exit code.
 
     Raises:
-        ReportError: no such attempt or step, a file that cannot be written, or a task of gridworld.
+        ReportError: the attempt or the step does not exist, a file cannot be written, or the level is a task of
+            gridworld.
     """
     trajectory = recording.trajectory
     if is_elsewhere(trajectory):
@@ -52,14 +53,13 @@ def replay(recording: Recording, options: ReplayOptions, make_world: WorldMaker,
     attempt = attempts[index]
     if options.png is not None and options.png > len(attempt.steps):
         raise ReportError(f"step {options.png} is out of range: the attempt has steps 0 to {len(attempt.steps)}")
-    targets = _find_targets(options, f"{text(trajectory.get('env_id'))}-{attempt.name}")
-    mission, replayed = replay_attempts(
-        make_world,
-        trajectory,
-        upstream_rules=is_judged_as_upstream(recording.info),
-        only=index if targets else None,
-    )
-    chosen = replayed[0 if targets else index]
+    env_id = text(trajectory.get("env_id"))
+    targets = _find_targets(options, f"{env_id}-{attempt.name}")
+    upstream_rules = is_judged_as_upstream(recording.info)
+    # Files need the chosen attempt only; the terminal shows the checks of all attempts.
+    only = index if targets else None
+    mission, replayed = replay_attempts(make_world, trajectory, upstream_rules=upstream_rules, only=only)
+    chosen = replayed[0] if targets else replayed[index]
     print_line(console, f"{recording.title}, attempt {attempt.name}")
     print_line(console, f"mission: {mission}")
     if not targets:
@@ -73,22 +73,25 @@ def replay(recording: Recording, options: ReplayOptions, make_world: WorldMaker,
     return EXIT_FAILED if chosen.check.result == "different" else EXIT_FINISHED
 
 
-# What is asked for ---------------------------------------------------------------------------------------------------
+# Options -------------------------------------------------------------------------------------------------------------
 
 
 def _find_targets(options: ReplayOptions, name: str) -> dict[str, Path]:
-    """Return where the file of each kind goes; ``name`` is for one that nobody named.
+    """Return the path of each file to be written, by kind (``gif``, ``mp4``, ``png``).
+
+    Args:
+        name: beginning of the file name of a picture for which the user gave no path.
 
     Raises:
-        ReportError: a file that cannot be written, or a library that is missing.
+        ReportError: a file cannot be written, or a library is missing.
     """
     if options.output and options.png is None:
         raise ReportError("--output goes with --png STEP; --gif and --mp4 name their own files")
     picture = None
     if options.png is not None:
         picture = options.output or f"{name}-step{options.png}.png"
-    asked = {"gif": options.gif, "mp4": options.mp4, "png": picture}
-    targets = {kind: Path.cwd() / target for kind, target in asked.items() if target}
+    names = {"gif": options.gif, "mp4": options.mp4, "png": picture}
+    targets = {kind: Path.cwd() / target for kind, target in names.items() if target}
     for path in targets.values():
         check_target(path)
     if options.mp4 and importlib.util.find_spec("av") is None:
@@ -97,7 +100,11 @@ def _find_targets(options: ReplayOptions, name: str) -> dict[str, Path]:
 
 
 def _find_attempt(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
-    """Return the index of the attempt that is meant; the last of those of one name."""
+    """Return the index of the last attempt with a name, or of the last attempt if ``name`` is None.
+
+    Raises:
+        ReportError: no attempt has this name.
+    """
     for index in reversed(range(len(attempts))):
         if name in (None, attempts[index].name):
             return index
@@ -109,31 +116,33 @@ def _find_attempt(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
 
 
 def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, replayed: Sequence[Replayed]) -> None:
+    """Print a table of all attempts, and the plan, the primitives and the last map of the attempt at ``index``."""
     print_line(console, "attempts", "bold")
-    tried = make_table("attempt", "status", "steps", "check", "why", left=5)
-    for each, seen in zip(attempts, replayed, strict=True):
-        cells = (each.name, each.status, len(each.steps), seen.check.result, each.message)
-        tried.add_row(*map(make_cell, cells))
-    console.print(tried)
+    table_of_attempts = make_table("attempt", "status", "steps", "check", "why", left=5)
+    for attempt, result in zip(attempts, replayed, strict=True):
+        cells = (attempt.name, attempt.status, len(attempt.steps), result.check.result, attempt.message)
+        table_of_attempts.add_row(*map(make_cell, cells))
+    console.print(table_of_attempts)
 
     chosen = attempts[index]
     print_line(console, f"attempt {chosen.name}, step by step", "bold")
-    done = make_table("step of the plan", "action", "--png", "primitives", left=4)
-    past = 0
-    for position, run in groupby(chosen.steps, key=lambda step: step.position):
-        steps = list(run)
-        first = past + 1
-        past += len(steps)
-        pictures = f"{first} to {past}" if len(steps) > 1 else first
+    table_of_steps = make_table("step of the plan", "action", "--png", "primitives", left=4)
+    last = 0  # number of the last primitive in the table, from 1
+    for position, group in groupby(chosen.steps, key=lambda step: step.position):
+        steps = list(group)
+        first = last + 1
+        last += len(steps)
+        pictures = f"{first} to {last}" if len(steps) > 1 else first
         primitives = "; ".join(_describe_primitives(steps))
         action = chosen.action(steps[0])
-        done.add_row(*map(make_cell, (position + 1, action, pictures, primitives)))
-    console.print(done)
+        table_of_steps.add_row(*map(make_cell, (position + 1, action, pictures, primitives)))
+    console.print(table_of_steps)
 
-    numbered = f"1 to {past} for a primitive, " if past else ""
-    print_line(console, f"--png takes {numbered}0 for the beginning")
-    if failed := chosen.find_blamed():
-        print_line(console, f"failed: {failed}")
+    numbers = f"1 to {last} for a primitive, " if last else ""
+    print_line(console, f"--png takes {numbers}0 for the beginning")
+    blamed = chosen.find_blamed()
+    if blamed:
+        print_line(console, f"failed: {blamed}")
     if replayed[index].frames:
         print_line(console, "what the agent knows at the end:")
         for line in _map_lines(replayed[index].frames[-1]):
@@ -141,10 +150,10 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
 
 
 def _describe_primitives(steps: Iterable[Step]) -> Iterator[str]:
-    """Yield primitives with the line that yielded them, equal neighbours once: ``move_forward x3 (line 70)``."""
-    for step, run in groupby(steps):
+    """Yield a description of each sequence of equal steps, such as ``move_forward x3 (line 70)``."""
+    for step, group in groupby(steps):
         description = step.primitive
-        times = len(list(run))
+        times = len(list(group))
         if times > 1:
             description += f" x{times}"
         if step.line > 0:
@@ -153,6 +162,7 @@ def _describe_primitives(steps: Iterable[Step]) -> Iterator[str]:
 
 
 def _map_lines(frame: Frame) -> list[str]:
+    """Return the agent's map of a frame as lines of text, with a legend as the last line."""
     codes = frame.known.copy()
     row, column = frame.position
     top, left = frame.known_at
@@ -163,11 +173,13 @@ def _map_lines(frame: Frame) -> list[str]:
 
 
 def _verdict(chosen: Replayed) -> str:
+    """Return the result of the check in words."""
     words = {"different": "DIFFERS: ", "unrecorded": "NOT CHECKED: "}
     return f"{words.get(chosen.check.result, '')}{chosen.check.message}"
 
 
 def _command(recording: Recording, attempt: str) -> str:
+    """Return the shell command that writes an attempt as an animation."""
     path = str(recording.path)
     if recording.path.is_relative_to(Path.cwd()):
         path = os.path.relpath(recording.path)
@@ -179,7 +191,7 @@ def _command(recording: Recording, attempt: str) -> str:
 
 
 def _write_captions(mission: str, attempt: RecordedAttempt, replayed: Replayed) -> Iterator[list[str]]:
-    """Yield the lines below the picture of each frame; the first is the beginning."""
+    """Yield the lines of the caption for each frame; frame 0 is the beginning, frame n the state after step n."""
     sources = split_lines(attempt.source or "")
     total = len(attempt.steps)
     for number, frame in enumerate(replayed.frames):
@@ -187,8 +199,8 @@ def _write_captions(mission: str, attempt: RecordedAttempt, replayed: Replayed) 
         lines = [f"mission: {mission}"]
         if number == 0:
             before = f", {attempt.before} primitives after the reset" if attempt.before else ""
-            beginning = f"the beginning{before}{hand}"
-            lines += [f"attempt {attempt.name}, {total} steps: {beginning}", "", ""]
+            # Two empty lines keep the last line at the same place as in the other captions.
+            lines += [f"attempt {attempt.name}, {total} steps: the beginning{before}{hand}", "", ""]
         else:
             step = attempt.steps[number - 1]
             lines.append(f"step {number} of {total}: {step.primitive}{hand}")
@@ -196,14 +208,14 @@ def _write_captions(mission: str, attempt: RecordedAttempt, replayed: Replayed) 
             lines.append(f"{action}: {attempt.action(step)}")
             lines.append(_describe_line(step.line, sources))
         if number == len(replayed.frames) - 1:
-            has_ended = number == total
+            is_complete = number == total  # else a step could not be replayed
             outcome = f"{attempt.status}: {attempt.message}"
-            lines.append(outcome if has_ended else f"DIFFERS: {replayed.check.message}")
+            lines.append(outcome if is_complete else f"DIFFERS: {replayed.check.message}")
         yield lines
 
 
 def _describe_line(number: int, sources: Sequence[str]) -> str:
-    """Return line ``number`` of the source with its number, or "" if no line is known."""
+    """Return line ``number`` (from 1) of the source with its number; "" if no line is known."""
     if number <= 0:
         return ""
     code = sources[number - 1].strip() if number <= len(sources) else ""
@@ -217,6 +229,11 @@ def _write_files(
     options: ReplayOptions,
     console: Console,
 ) -> None:
+    """Write the files ``targets`` (by kind) and print their paths.
+
+    Raises:
+        ReportError: the re-simulation ends before the step of the picture, or a file cannot be written.
+    """
     from spca.common.images import gif, mp4, png
     from spca.report.replay.pictures import Painter
 
@@ -225,16 +242,17 @@ def _write_files(
     if "png" in targets and step >= len(frames):
         raise ReportError(f"step {step} cannot be shown: the re-simulation ends at step {len(frames) - 1}")
 
-    def draw(kind: str) -> Iterable[Picture]:
-        drawn = map(painter.draw, range(len(frames)), captions)
-        return track_items(drawn, len(frames), f"drawing {kind}")
+    def draw_all(kind: str) -> Iterable[Picture]:
+        pictures = map(painter.draw, range(len(frames)), captions)
+        return track_items(pictures, len(frames), f"drawing {kind}")
 
-    makers: dict[str, Callable[[], bytes]] = {
-        "png": lambda: png(painter.draw(step, captions[step]), optimize=True),
-        "gif": lambda: gif(draw("GIF"), 1 / options.fps),
-        "mp4": lambda: mp4(draw("MP4"), painter.size, options.fps),
-    }
     for kind, path in targets.items():
-        write_atomic(path, makers[kind]())
+        if kind == "png":
+            data = png(painter.draw(step, captions[step]), optimize=True)
+        elif kind == "gif":
+            data = gif(draw_all("GIF"), 1 / options.fps)
+        else:
+            data = mp4(draw_all("MP4"), painter.size, options.fps)
+        write_atomic(path, data)
         kilobytes = path.stat().st_size / 1000
         print_line(console, f"{kind}: {path} ({kilobytes:.0f} kB)")

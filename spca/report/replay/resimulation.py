@@ -1,7 +1,7 @@
-"""Trajectories seen again: recorded primitives are replayed, and the state reached is held against the recorded one.
+"""Re-simulation of trajectories: recorded primitives are replayed, and the states are compared with recorded states.
 
-What a trajectory file holds is not trusted: whatever is wrong with it becomes the message of a :class:`model.Check`.
-Worlds come in as a :class:`spca.act.frame.WorldMaker`.
+The content of a trajectory file is not trusted: every fault becomes the message of a
+:class:`~spca.report.read.model.Check`.
 """
 
 from __future__ import annotations
@@ -23,30 +23,35 @@ from spca.report.read.model import Check
 from spca.report.replay.minigrid_films import film_of
 
 ENV_ID: Final = re.compile(r"(?:MiniGrid|BabyAI)-[A-Za-z0-9._-]{1,100}")
-"""Environment ids that may be built. Gymnasium's form ``module:id`` imports the module, so that no other may be."""
+"""Environment ids that may be built. No other ids are allowed, because for an id ``module:id`` Gymnasium imports the
+module."""
 
 ELSEWHERE: Final = (
     "episodes of gridworld tasks are shown from the results of the evaluation: "
     f"{other_program('python run_eval.py')} draw --episode RESULTS --task ID --gif FILE"
 )
-"""What is said of a level whose world no :class:`WorldMaker` builds."""
+"""Message about a level whose world no :class:`WorldMaker` can build."""
 
 _MAX_SEED: Final = 2**64
 _CODES: Final = frozenset(Primitive)
 _SHOWN: Final = 40
-"""Characters of a wrong value that a message repeats."""
+"""Characters of an invalid value that a message repeats."""
 
 _Recorded: TypeAlias = tuple[int | str, ...]
-"""Primitives as they are recorded; anything else in words."""
+"""Recorded primitives by code; a string for an invalid value."""
 
 Attempt: TypeAlias = tuple[GridFilm | None, Check]
+"""The film of an attempt (None without frames) and its check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """An attempt replayed: its frames, first the state in which it began, and whether it equals the recording.
+    """A replayed attempt.
 
-    ``frames`` is empty when the beginning cannot be reached, and ends early at a step that cannot be replayed.
+    Attributes:
+        frames: the state at the begin of the attempt, then the state after each step. The tuple is empty if the begin
+            cannot be reached, and ends early at a step that cannot be replayed.
+        check: whether the replay equals the recording.
     """
 
     frames: tuple[Frame, ...]
@@ -55,63 +60,84 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Resimulated:
-    """A trajectory re-simulated: the mission ("" without a world), and per attempt its episode and its check."""
+    """A re-simulated trajectory: the mission ("" if the world cannot be built), and film and check of each attempt."""
 
     mission: str
     attempts: tuple[Attempt, ...]
 
 
 def resimulate(make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False) -> Resimulated:
-    """Replay every attempt of a trajectory file's content.
+    """Replay every attempt of a trajectory.
 
     Args:
-        make_world: builds the world; asked only for ids that MiniGrid may have registered.
-        trajectory: as read from the file; may hold anything that JSON can.
-        upstream_rules: the run judged without corrections of the simulator.
+        make_world: builds the world; called only for ids that match :data:`ENV_ID`.
+        trajectory: content of the trajectory file; its values may be of any JSON type.
+        upstream_rules: whether the run judged without corrections of the simulator.
     """
     mission, attempts = replay_attempts(make_world, trajectory, upstream_rules=upstream_rules)
-    # Equal attempts share their frames, so that each film is made once.
-    distinct = {id(attempt.frames): attempt.frames for attempt in attempts}
-    films = {key: film_of(frames) if frames else None for key, frames in distinct.items()}
-    films_and_checks = [(films[id(attempt.frames)], attempt.check) for attempt in attempts]
+    # Equal attempts share one tuple of frames, so that each film is made once.
+    films: dict[int, GridFilm | None] = {}
+    films_and_checks = []
+    for attempt in attempts:
+        key = id(attempt.frames)
+        if key not in films:
+            films[key] = film_of(attempt.frames) if attempt.frames else None
+        films_and_checks.append((films[key], attempt.check))
     return Resimulated(mission, tuple(films_and_checks))
 
 
 def replay_attempts(
     make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False, only: int | None = None
 ) -> tuple[str, tuple[Replayed, ...]]:
-    """Return the mission and the frames of every attempt, or of attempt ``only``; see :func:`resimulate`."""
+    """Replay the attempts of a trajectory; see :func:`resimulate`.
+
+    Args:
+        only: index of the only attempt to be replayed; None for all attempts.
+
+    Returns:
+        The mission ("" if the world cannot be built), and the replayed attempts.
+    """
     recorded = items(trajectory.get("attempts"))
-    chosen = [(i, attempt) for i, attempt in enumerate(recorded) if only in (None, i)]
+    indices = range(len(recorded)) if only is None else [only]
     if is_elsewhere(trajectory):
-        return "", tuple(Replayed((), Check("", ELSEWHERE)) for _ in chosen)
+        return "", tuple(Replayed((), Check("", ELSEWHERE)) for _ in indices)
     try:
         world = make_world(*_task(trajectory), upstream_rules=upstream_rules)
     except (SPCAError, ValueError) as error:
         check = Check("different", f"the world cannot be built: {error}")
-        return "", tuple(Replayed((), check) for _ in chosen)
+        return "", tuple(Replayed((), check) for _ in indices)
+    replayed = []
     with closing(world):
-        # Attempts that do the same are replayed once.
-        run = cache(partial(_replay_primitives, world, world.checkpoint()))
-        return world.mission, tuple(
-            _replay_attempt(run, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
-        )
+        # Attempts with the same primitives are replayed once.
+        replay = cache(partial(_replay_primitives, world, world.checkpoint()))
+        for index in indices:
+            older_hash = _older_hash(trajectory, index, len(recorded))
+            replayed.append(_replay_attempt(replay, recorded[index], older_hash))
+        return world.mission, tuple(replayed)
 
 
 def is_elsewhere(trajectory: Mapping[str, Any]) -> bool:
-    """Return whether a trajectory file is of a gridworld task."""
+    """Return whether a trajectory belongs to a gridworld task, whose world cannot be built here."""
     return trajectory.get("category") == GRIDWORLD
 
 
 def is_judged_as_upstream(info: Mapping[str, Any]) -> bool:
-    """Return whether a run, given its ``run.json``, judged without corrections of the simulator."""
+    """Return whether a run judged without corrections of the simulator.
+
+    Args:
+        info: content of the run's ``run.json``.
+    """
     return table(info.get("settings")).get("upstream_rules") is True
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Primitives replayed: the frames of an attempt, the hashes of its first and last state, and why the replay ended
-    early ("" when it did not)."""
+    """The result of replaying primitives.
+
+    Attributes:
+        start_hash, end_hash: hashes of the first and the last state of the attempt.
+        problem: why the replay ended early; "" for a complete replay.
+    """
 
     frames: tuple[Frame, ...] = ()
     start_hash: str = ""
@@ -120,7 +146,13 @@ class _Run:
 
 
 def _replay_primitives(world: ReplayedWorld, begin: Checkpoint, before: _Recorded, steps: _Recorded) -> _Run:
-    """Replay an attempt from the state in which the world begins."""
+    """Replay the primitives of an attempt.
+
+    Args:
+        begin: first state of the world.
+        before: primitives between the first state and the begin of the attempt.
+        steps: primitives of the attempt.
+    """
     frames: list[Frame] = []
     start_hash = ""
     fault = "the world cannot be reset"
@@ -145,7 +177,7 @@ def _step_world(world: ReplayedWorld, code: int | str) -> None:
     """Execute a recorded primitive.
 
     Raises:
-        SPCAError, ValueError: it cannot be executed.
+        SPCAError, ValueError: the primitive is invalid or cannot be executed.
     """
     if isinstance(code, str):
         raise ValueError(f"{code} is not a primitive")
@@ -153,6 +185,13 @@ def _step_world(world: ReplayedWorld, code: int | str) -> None:
 
 
 def _replay_attempt(replay: Callable[[_Recorded, _Recorded], _Run], attempt: object, older_hash: object) -> Replayed:
+    """Replay a recorded attempt and compare the states with the recording.
+
+    Args:
+        replay: replays the primitives before the attempt and the primitives of the attempt.
+        attempt: the attempt's record, which may be any JSON value.
+        older_hash: recorded hash of the first state, if the record itself has no such hash.
+    """
     if not isinstance(attempt, Mapping):
         return Replayed((), Check("different", f"the attempt is recorded as {_shorten_repr(attempt)}"))
     steps = attempt.get("steps")
@@ -169,10 +208,12 @@ def _replay_attempt(replay: Callable[[_Recorded, _Recorded], _Run], attempt: obj
 
 
 def _read_values(values: object) -> _Recorded:
+    """Return primitives from a JSON value; each value that is no primitive becomes a string."""
     values = values if isinstance(values, list) else [values]
     recorded: list[int | str] = []
     for value in values:
-        if isinstance(value, int) and not isinstance(value, bool) and value in _CODES:
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if is_integer and value in _CODES:
             recorded.append(value)
         else:
             recorded.append(_shorten_repr(value))
@@ -180,27 +221,36 @@ def _read_values(values: object) -> _Recorded:
 
 
 def _compare_with_recording(recorded: tuple[object, object, object], replayed: tuple[str, str, float]) -> Check:
-    """Hold hashes of the states before and after an attempt, and its last reward, against the recorded ones."""
+    """Compare a replay with a recording.
+
+    Both tuples have the hash of the first state, the hash of the last state, and the last reward. None and "" stand for
+    values that were not recorded.
+    """
     names = ("the state before its first step", "the state after its last step", "its reward")
     different = []
-    for name, was, now in zip(names, recorded, replayed, strict=True):
-        if was not in (None, "") and was != now:
+    unrecorded = []
+    for name, recorded_value, replayed_value in zip(names, recorded, replayed, strict=True):
+        if recorded_value in (None, ""):
+            unrecorded.append(name)
+        elif recorded_value != replayed_value:
             different.append(name)
     if different:
         *others, last = different
         words = f"{', '.join(others)} and {last} differ" if others else f"{last} differs"
         return Check("different", f"every step was replayed, but {words} from what was recorded")
-    missing = [name for name, was in zip(names[:2], recorded, strict=False) if was in (None, "")]
-    if missing:
-        return Check("unrecorded", f"no hash of {' and of '.join(missing)} was recorded: every step was replayed")
-    return Check("equal", f"re-simulation equals the recording (state hash {replayed[1][:12]})")
+    missing_hashes = [name for name in names[:2] if name in unrecorded]
+    if missing_hashes:
+        missing = " and of ".join(missing_hashes)
+        return Check("unrecorded", f"no hash of {missing} was recorded: every step was replayed")
+    _, end_hash, _ = replayed
+    return Check("equal", f"re-simulation equals the recording (state hash {end_hash[:12]})")
 
 
 def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
-    """Return environment id and seed.
+    """Return environment id and seed of a trajectory.
 
     Raises:
-        ValueError: they are not an environment of MiniGrid and a seed.
+        ValueError: the id is not an id of MiniGrid, or the seed is invalid.
     """
     env_id = trajectory.get("env_id")
     seed = trajectory.get("seed")
@@ -212,16 +262,22 @@ def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _older_hash(trajectory: Mapping[str, Any], index: int, count: int) -> object:
-    """Return the hash of the state before the last attempt, the only one that older versions recorded."""
+    """Return the hash of the first state of the last attempt, as older versions recorded it; None for other attempts.
+
+    Args:
+        index: index of the attempt.
+        count: number of attempts.
+    """
     if index != count - 1:
         return None
     return table(trajectory.get("checkpoint")).get("state_hash")
 
 
 def _shorten_repr(value: object) -> str:
+    """Return the beginning of the representation of a value."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # integers of thousands of digits, deeply nested lists
+    except (ValueError, RecursionError):  # an integer of thousands of digits, or a deeply nested list
         return "something unreadable"
     if len(text) <= _SHOWN:
         return text

@@ -8,7 +8,7 @@ from typing import Any, Final
 from spca.common.errors import UnusableModelError
 from spca.common.text import format_count
 from spca.llm import spending
-from spca.llm.calls.ledger import Outcome, Record, sums
+from spca.llm.calls.ledger import Record, RequestOutcome, sums
 from spca.llm.catalogue.model_ref import ModelRef
 
 MAX_BARREN_LEVELS: Final = 2
@@ -84,7 +84,7 @@ def _make_error(
     requests = list[Record]()
     for record in records:
         is_of_role = record.place.index in levels and record.place.phase == role
-        if is_of_role and str(record.model) in models and record.outcome is not Outcome.REJECTED:
+        if is_of_role and str(record.model) in models and record.outcome is not RequestOutcome.REJECTED:
             requests.append(record)
 
     usage = sums(requests)

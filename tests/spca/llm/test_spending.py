@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.llm.calls.ledger import Outcome, Place, Record, sums
+from spca.llm.calls.ledger import Place, Record, RequestOutcome, sums
 from spca.llm.providers.base import Usage
 from spca.llm.spending import cells, count_unanswered, so_far, spent, tokens, usd
 from tests.support.spca.call_requests import ref
@@ -49,12 +49,12 @@ def test_requests_that_were_not_answered(taken: dict[str, Any], words: str) -> N
     assert count_unanswered(taken) == words
 
 
-@given(st.lists(st.sampled_from(Outcome), max_size=5), st.booleans())
-def test_what_is_not_known_is_never_shown_as_known(outcomes: list[Outcome], estimated: bool) -> None:
+@given(st.lists(st.sampled_from(RequestOutcome), max_size=5), st.booleans())
+def test_what_is_not_known_is_never_shown_as_known(outcomes: list[RequestOutcome], estimated: bool) -> None:
     priced = Usage(7, 3)
     records = [
         Record(1, Place(), 1, ref("a/m"), "", "k", 0.0, 0.0, priced, estimated, Decimal(1), outcome)
-        if outcome is Outcome.ANSWERED
+        if outcome is RequestOutcome.ANSWERED
         else Record(1, Place(), 1, ref("a/m"), "", "k", 0.0, outcome=outcome)
         for outcome in outcomes
     ]

@@ -16,7 +16,7 @@ from spca.llm.calls.cache import find_place
 from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.catalogue.servers import VARIABLES, Server
-from spca.llm.providers.base import Limits
+from spca.llm.providers.base import RequestOptions
 from spca.runs import default_models
 from spca.runs.models import Models
 from spca.runs.screen.lines import describe_models
@@ -197,8 +197,8 @@ def test_its_models_are_counted_and_kept_apart_like_those_of_any_server() -> Non
 
 
 def test_limits_of_answers() -> None:
-    assert settings("--timeout", "9", "--max-output-tokens", "8").models.limits == Limits(8, None, 9.0)
-    assert settings().models.limits == Limits()
+    assert settings("--timeout", "9", "--max-output-tokens", "8").models.limits == RequestOptions(8, None, 9.0)
+    assert settings().models.limits == RequestOptions()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from spca.common.errors import BudgetReached, SettingsError, UserError, Workspac
 from spca.common.files import lock_folder
 from spca.errors import ProviderDownError, ResumeError, UnknownModelError
 from spca.llm.calls.desk import CallDesk
-from spca.llm.providers.base import Limits, Message
+from spca.llm.providers.base import Message, RequestOptions
 from spca.runs.curriculum import select_tasks
 from spca.runs.options import UNSAFE_VARIABLE, RunOptions
 from spca.runs.recording.folder import LOCK
@@ -326,7 +326,7 @@ def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
     told = {"base_url": "http://x:1/v1", "timeout": 3.0, "max_output_tokens": 9, "preflight": False}
     with started(given | told) as run:
         assert run.settings.models.servers["openai"].url == "http://x:1/v1"
-        assert run.settings.models.limits == Limits(9, None, 3.0)
+        assert run.settings.models.limits == RequestOptions(9, None, 3.0)
         assert greeting_of(run).startswith("Models: planner openai/")
 
 

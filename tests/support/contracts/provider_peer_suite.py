@@ -11,7 +11,7 @@ import pytest
 from spca.errors import (
     TransientError,
 )
-from spca.llm.providers.base import Finish, Form, Image, Limits, Provider, ToolCall
+from spca.llm.providers.base import Finish, Form, Image, Provider, RequestOptions, ToolCall
 from tests.fakes.peers import Aimock
 from tests.support.contracts.providing import (
     ARGUMENTS,
@@ -67,7 +67,7 @@ class ProviderPeerSuite(ProviderBench):
         assert [tool["function"]["name"] for tool in entry["body"]["tools"]] == ["go_to", "look"]
 
     def test_limits(self, aimock: Aimock, peer: Asking) -> None:
-        peer.ask(limits=Limits(max_output_tokens=321, temperature=0.5, timeout_s=20))
+        peer.ask(limits=RequestOptions(max_output_tokens=321, temperature=0.5, timeout_s=20))
         body = aimock.journal()[0]["body"]
         assert body["temperature"] == 0.5
         assert 321 in (body.get("max_tokens"), body.get("max_completion_tokens"))

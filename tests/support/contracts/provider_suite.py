@@ -25,7 +25,7 @@ from spca.errors import (
     UnsupportedApiError,
     UnsupportedFormError,
 )
-from spca.llm.providers.base import Finish, Form, Image, Limits, Message, Response, ToolCall, Usage
+from spca.llm.providers.base import Finish, Form, Image, Message, RequestOptions, Response, ToolCall, Usage
 from tests.fakes import faults
 from tests.fakes.faults import FaultServer, answering
 from tests.fakes.serving import Reply
@@ -119,7 +119,7 @@ class ProviderSuite(ProviderWrappingSuite):
         assert isinstance(model.fails(tools=(GO_TO,)), BadAnswerError)
 
     def test_limits_arrive(self, server: FaultServer, model: Asking) -> None:
-        model.ask(limits=Limits(max_output_tokens=321, temperature=0.25, timeout_s=20))
+        model.ask(limits=RequestOptions(max_output_tokens=321, temperature=0.25, timeout_s=20))
         heard = self.heard(server)
         assert (heard.max_output_tokens, heard.temperature) == (321, 0.25)
 
@@ -131,7 +131,7 @@ class ProviderSuite(ProviderWrappingSuite):
     def test_an_effort_arrives(self, server: FaultServer, model: Asking) -> None:
         model.ask()
         assert self.heard(server).effort is None
-        model.ask(limits=Limits(effort="low", timeout_s=20))
+        model.ask(limits=RequestOptions(effort="low", timeout_s=20))
         assert self.heard(server).effort == "low"
 
     def test_tokens_are_told_apart(self, server: FaultServer, model: Asking) -> None:

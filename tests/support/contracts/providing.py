@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from spca.errors import ProviderError
-from spca.llm.providers.base import Form, Limits, Message, ModelInfo, Provider, Request, Response, Target, Tool
+from spca.llm.providers.base import Form, Message, ModelInfo, Provider, Request, RequestOptions, Response, Target, Tool
 from tests.fakes.answers import Dialect, Heard
 from tests.fakes.faults import FaultServer
 from tests.support.waiting import becomes
@@ -26,8 +26,8 @@ MESSAGES: Final = (
     Message("assistant", "East."),
     Message("user", "Say hello."),
 )
-LIMITS: Final = Limits(timeout_s=20.0)
-IMPATIENT: Final = Limits(timeout_s=0.4)
+LIMITS: Final = RequestOptions(timeout_s=20.0)
+IMPATIENT: Final = RequestOptions(timeout_s=0.4)
 
 
 PIXELS: Final = bytes(range(256)) * 3

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from metrics_logger import MetricsLogger
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status
-from spca.llm.calls.ledger import Ledger, Outcome, Place, Record
+from spca.llm.calls.ledger import Ledger, Place, Record, RequestOutcome
 from spca.llm.providers.base import Usage
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import RunFolder
@@ -192,7 +192,7 @@ class Writing:
         record = Record(number, place, 1, ref(f"openai/{phase}"), "", f"{number:064x}", 1.8e9, 0.25)
         self.ledger.begin(record)
         usage, cost = Usage(100, 10, 20, 5, 50), Decimal("0.001")
-        self.ledger.end(replace(record, usage=usage, cost=cost, outcome=Outcome.ANSWERED, transcript=name))
+        self.ledger.end(replace(record, usage=usage, cost=cost, outcome=RequestOutcome.ANSWERED, transcript=name))
         return asdict(usage) | {"cost": 0.001, "requests": 1, "source": "model", "transcript": name}
 
 

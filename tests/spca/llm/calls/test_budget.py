@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from spca.common.errors import BudgetReached
 from spca.llm.calls.budget import Caps
-from spca.llm.calls.ledger import Outcome, Place, Record
+from spca.llm.calls.ledger import Place, Record, RequestOutcome
 from spca.llm.providers.base import Usage
 from tests.support.spca.call_requests import CATALOGUE, PAID, ref
 
-ANSWERED, REJECTED, LOST, UNKNOWN = Outcome
+ANSWERED, REJECTED, LOST, UNKNOWN = RequestOutcome
 numbers = count(1)
 
 
 def record(
-    cost: str | None = "0", tokens: int | None = 0, outcome: Outcome = ANSWERED, asked: int = 0, model: str = "m"
+    cost: str | None = "0", tokens: int | None = 0, outcome: RequestOutcome = ANSWERED, asked: int = 0, model: str = "m"
 ) -> Record:
     usage = Usage() if tokens is None else Usage(tokens, 0)
     price = None if cost is None else Decimal(cost)
@@ -65,7 +65,7 @@ def test_a_reached_cap_is_told_with_its_flag(caps: Caps, words: str, flag: str) 
 
 
 @pytest.mark.parametrize("outcome", [LOST, UNKNOWN])
-def test_a_total_that_is_partly_a_guess_is_told_as_one(outcome: Outcome) -> None:
+def test_a_total_that_is_partly_a_guess_is_told_as_one(outcome: RequestOutcome) -> None:
     sent = [record("0.01234", 10), record(None, None, outcome), record("0", None, REJECTED)]
     for caps, words in (
         (Caps(tokens=9), "budget: up to 20 tokens may have been used (--max-tokens 9)"),
@@ -90,7 +90,7 @@ def test_costs_are_summed_as_decimals() -> None:
 
 
 def test_the_cap_on_requests_counts_every_request() -> None:
-    every = [record(outcome=outcome) for outcome in Outcome]
+    every = [record(outcome=outcome) for outcome in RequestOutcome]
     assert not reached(Caps(calls=4), *every[:3])
     assert reached(Caps(calls=4), *every) == "--max-calls"
     assert reached(Caps(calls=4), *every, record()) == "--max-calls"
@@ -107,7 +107,7 @@ def test_without_caps_nothing_is_reached() -> None:
 
 
 @pytest.mark.parametrize("outcome", [LOST, UNKNOWN])
-def test_what_may_have_been_billed_counts_like_the_dearest(outcome: Outcome) -> None:
+def test_what_may_have_been_billed_counts_like_the_dearest(outcome: RequestOutcome) -> None:
     known = [record("0.1", 10), record("0.3", 30), record("0.2", 20)]
     lost = record(None, None, outcome)
     assert not reached(Caps(cost_usd=1.2000001, tokens=121), *known, lost, lost)
@@ -120,7 +120,7 @@ def test_a_price_that_became_unknown_counts_like_the_dearest() -> None:
 
 
 @pytest.mark.parametrize("outcome", [LOST, UNKNOWN])
-def test_what_got_lost_counts_at_least_as_its_prompt_and_an_answer_as_long(outcome: Outcome) -> None:
+def test_what_got_lost_counts_at_least_as_its_prompt_and_an_answer_as_long(outcome: RequestOutcome) -> None:
     lost = record(None, None, outcome, asked=1000, model=PAID)  # 0.002 + 0.008 USD
     assert not reached(Caps(cost_usd=0.0201, tokens=4001), lost, lost)
     assert reached(Caps(cost_usd=0.02), lost, lost) == "--max-cost"
@@ -169,7 +169,7 @@ records = st.lists(
         record,
         st.none() | st.integers(0, 10**7).map(lambda value: f"{value / 10**6:.6f}"),
         st.none() | st.integers(0, 1000),
-        st.sampled_from(Outcome),
+        st.sampled_from(RequestOutcome),
         st.integers(0, 10**6),
         st.sampled_from(["m", PAID, "free/model"]),
     ),

@@ -13,14 +13,14 @@ from pydantic import BaseModel
 
 from spca.llm.calls.call_keys import call_key, prompt_key
 from spca.llm.providers.base import Form as Forms
-from spca.llm.providers.base import Image, Limits, Message, Request, Tool
+from spca.llm.providers.base import Image, Message, Request, RequestOptions, Tool
 from tests.support.spca.call_requests import Form, Other, messages, ref
 
 ASKED = Request(
     "model",
     (Message("system", "be brief"), Message("user", "look", (Image("image/png", b"1"), Image("image/png", b"2")))),
     tools=(Tool("move", "Go.", Form), Tool("turn", "Turn.", Form)),
-    limits=Limits(100, 0.5, 10.0),
+    limits=RequestOptions(100, 0.5, 10.0),
 )
 SYSTEM, USER = ASKED.messages
 FIRST, SECOND = USER.images
@@ -54,10 +54,10 @@ class SameForm(BaseModel):
         {"tools": (MOVE, replace(TURN, parameters=Other))},
         {"tool_choice": "auto"},
         {"tool_choice": "move"},
-        {"limits": Limits(101, 0.5, 10.0)},
-        {"limits": Limits(None, 0.5, 10.0)},
-        {"limits": Limits(100, 0.25, 10.0)},
-        {"limits": Limits(100, None, 10.0)},
+        {"limits": RequestOptions(101, 0.5, 10.0)},
+        {"limits": RequestOptions(None, 0.5, 10.0)},
+        {"limits": RequestOptions(100, 0.25, 10.0)},
+        {"limits": RequestOptions(100, None, 10.0)},
         {"tools": (), "schema": Form},
         {"tools": (), "schema": Other},
     ],
@@ -71,7 +71,7 @@ def test_all_that_an_answer_depends_on_changes_the_key(change: dict[str, Any]) -
 @pytest.mark.parametrize(
     "change",
     [
-        {"limits": Limits(100, 0.5, 99.0)},
+        {"limits": RequestOptions(100, 0.5, 99.0)},
         {"form": Forms.TEXT},
         {"form": Forms.JSON},
         {"occurrence": 3},
@@ -92,7 +92,7 @@ def test_the_model_is_part_of_the_calls_key_only() -> None:
 def test_two_efforts_of_a_model_are_two_models() -> None:
     low = replace(ASKED, limits=replace(ASKED.limits, effort="low"))
     assert (
-        len({call_key(ref("a/model"), each) for each in (ASKED, low, replace(low, limits=Limits(effort="none")))}) == 3
+        len({call_key(ref("a/model"), each) for each in (ASKED, low, replace(low, limits=RequestOptions(effort="none")))}) == 3
     )
     assert prompt_key(low) == prompt_key(ASKED)
 
@@ -109,7 +109,7 @@ def test_the_choice_of_a_tool_matters_only_where_there_are_tools() -> None:
 
 
 def test_a_recorded_run_is_found_by_keys_that_do_not_change_between_versions() -> None:
-    asked = Request("m", (Message("system", "é"), Message("user", "?")), limits=Limits(10, 0.0))
+    asked = Request("m", (Message("system", "é"), Message("user", "?")), limits=RequestOptions(10, 0.0))
     content = (
         '"messages":[{"role":"system","text":"é"},{"role":"user","text":"?"}]'
         ',%s"parameters":{"max_output_tokens":10,"temperature":0.0},"schema":null,"tool_choice":null,"tools":[]}'

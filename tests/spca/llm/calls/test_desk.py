@@ -25,7 +25,7 @@ from spca.errors import (
     UnknownModelError,
     UnsupportedFormError,
 )
-from spca.llm.calls.ledger import IN_FLIGHT, Outcome, sums
+from spca.llm.calls.ledger import IN_FLIGHT, RequestOutcome, sums
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.base import Form as Forms
 from spca.llm.providers.base import Request, Response, Usage
@@ -281,10 +281,10 @@ def test_the_books_equal_what_the_server_saw(calls: list[tuple[str, list[Scripte
         desk.ask(server, request(text, schema=Form))
     records = desk.desk.ledger.records
     total = sums(records)
-    assert total["requests"] == server.count == sum(total[outcome.value] for outcome in Outcome)
+    assert total["requests"] == server.count == sum(total[outcome.value] for outcome in RequestOutcome)
     assert total["answered"] == server.answered
     assert [record.number for record in records] == list(range(1, len(records) + 1))
-    assert total["cost_unknown"] == sum(record.outcome is Outcome.LOST for record in records)
+    assert total["cost_unknown"] == sum(record.outcome is RequestOutcome.LOST for record in records)
 
 
 class Counting:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spca.common.errors import FileError, SettingsError
 from spca.errors import ResumeError
-from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Ledger, Outcome, Place, Record, sums
+from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Ledger, Place, Record, RequestOutcome, sums
 from spca.llm.providers.base import Usage
 from tests.support.spca.call_requests import any_text, ref, usages
 
@@ -26,7 +26,7 @@ DONE = replace(
     latency_s=1.5,
     usage=Usage(9, 8, 2, 6, 5),
     cost=Decimal("0.0022"),
-    outcome=Outcome.ANSWERED,
+    outcome=RequestOutcome.ANSWERED,
     transcript="llm/1",
 )
 
@@ -43,7 +43,7 @@ records = st.builds(
     usage=usages,
     estimated=st.booleans(),
     cost=st.none() | st.integers(0, 10**13).map(lambda value: Decimal(value) / 10**9),
-    outcome=st.sampled_from(Outcome),
+    outcome=st.sampled_from(RequestOutcome),
     status=st.sampled_from([None, 200, 429]),
     asked_tokens=st.integers(0, 10**7),
 )
@@ -232,7 +232,7 @@ def test_the_tokens_of_a_request_are_known_when_both_counts_are() -> None:
 @given(st.lists(records, max_size=6))
 def test_sums_add_up(each: list[Record]) -> None:
     total = sums(each)
-    assert total["requests"] == len(each) == sum(total[outcome.value] for outcome in Outcome)
+    assert total["requests"] == len(each) == sum(total[outcome.value] for outcome in RequestOutcome)
     for name in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cache_write_tokens"):
         assert total[name] == sum(getattr(record.usage, name) or 0 for record in each)
     assert total["cost_usd"] == float(sum((record.cost or Decimal(0) for record in each), Decimal(0)))

@@ -18,7 +18,7 @@ from spca.errors import BadAnswerError, ResumeError
 from spca.llm.calls.call_keys import call_key, prompt_key
 from spca.llm.calls.ledger import Place
 from spca.llm.calls.transcripts import Answer, Call, Transcripts, read_all, unsent
-from spca.llm.providers.base import Finish, Image, Limits, Message, Request, Response, Tool, ToolCall
+from spca.llm.providers.base import Finish, Image, Message, Request, RequestOptions, Response, Tool, ToolCall
 from tests.support.spca.call_requests import USAGE, Form, any_text, messages, ref, request, transcripts, usages
 
 PLACE = Place("run-1", 3, "doors", "DoorKey", 7, 2, "planner", "fresh")
@@ -87,7 +87,7 @@ def test_a_file_holds_question_answer_and_place(tmp_path: Path) -> None:
         "model",
         (Message("system", "Be brief.\nBe right."), Message("user", "Look.", (picture,))),
         schema=Form,
-        limits=Limits(100, 0.5),
+        limits=RequestOptions(100, 0.5),
     )
     call = write(Transcripts(tmp_path), asked, said('{"value":\n1}'), number=12)
     (path,) = transcripts(tmp_path)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spca.errors import ProviderConfigError, TransientError
-from spca.llm.providers.base import Finish, Limits, Message, Request, Target, ToolCall
+from spca.llm.providers.base import Finish, Message, Request, RequestOptions, Target, ToolCall
 from spca.llm.providers.google import GoogleProvider
 from tests.fakes import google_wire
 from tests.fakes.faults import FaultServer, answering
@@ -67,7 +67,7 @@ class TestGoogle(Bench, ProviderSuite, RefusalSuite):
     def test_models_before_gemini_3_have_a_budget(
         self, server: FaultServer, model: Asking, effort: str, budget: int
     ) -> None:
-        model.provider.complete(Request("gemini-2.5-flash", (SAY,), limits=Limits(effort=effort)))
+        model.provider.complete(Request("gemini-2.5-flash", (SAY,), limits=RequestOptions(effort=effort)))
         assert server.posted[-1].body["generationConfig"]["thinkingConfig"] == {"thinking_budget": budget}
 
     @pytest.mark.parametrize(("name", "effort"), [("gemini-2.5-flash", "xhigh"), ("gemini-4-argon", "none")])
@@ -76,7 +76,7 @@ class TestGoogle(Bench, ProviderSuite, RefusalSuite):
     ) -> None:
         before = len(server.posted)
         with pytest.raises(ProviderConfigError, match=f"google/{name} does not take the effort {effort}: choose one"):
-            model.provider.complete(Request(name, (SAY,), limits=Limits(effort=effort)))
+            model.provider.complete(Request(name, (SAY,), limits=RequestOptions(effort=effort)))
         assert len(server.posted) == before
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spca.errors import UnknownModelError
-from spca.llm.providers.base import Limits, ModelInfo, ToolCall
+from spca.llm.providers.base import ModelInfo, RequestOptions, ToolCall
 from spca.llm.providers.ollama import OllamaProvider
 from tests.fakes import faults
 from tests.fakes.faults import FaultServer
@@ -50,7 +50,7 @@ class TestOllama(Bench, ProviderSuite):
         assert model.ask(tools=(GO_TO,)).tool_calls == (ToolCall("go_to", ARGUMENTS),)
 
     def test_no_effort_is_no_thinking(self, server: FaultServer, model: Asking) -> None:
-        model.ask(limits=Limits(effort="none", timeout_s=20))
+        model.ask(limits=RequestOptions(effort="none", timeout_s=20))
         assert server.posted[-1].body["think"] is False
 
 

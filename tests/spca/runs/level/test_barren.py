@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spca.llm.calls.ledger import Outcome, Place, Record
+from spca.llm.calls.ledger import Place, Record, RequestOutcome
 from spca.llm.providers.base import Usage
 from spca.runs.level.barren import count_barren_end, flags_of_models, unusable_model
 from tests.support.spca.call_requests import ref
@@ -29,7 +29,7 @@ def numbered(*levels: dict[str, Any]) -> list[dict[str, Any]]:
 def request(index: int, phase: str = "coder", model: str = "x/coder", usd: str = "0.01") -> Record:
     place = Place("r", index, phase=phase)
     cost = Decimal(usd)
-    return Record(index, place, 1, ref(model), "", "k", 0.0, usage=Usage(1, 1), cost=cost, outcome=Outcome.ANSWERED)
+    return Record(index, place, 1, ref(model), "", "k", 0.0, usage=Usage(1, 1), cost=cost, outcome=RequestOutcome.ANSWERED)
 
 
 def test_two_levels_in_a_row_are_enough_and_one_is_not() -> None:
@@ -61,7 +61,7 @@ def test_a_level_in_which_the_role_was_not_asked_neither_counts_nor_ends_the_row
 def test_what_it_cost_are_the_requests_of_that_role_and_model_in_those_levels() -> None:
     records = [request(2), request(3), request(3, usd="0.1725")]
     others = [request(1), request(2, "planner"), request(3, model="x/another")]
-    refused = replace(request(3), outcome=Outcome.REJECTED)
+    refused = replace(request(3), outcome=RequestOutcome.REJECTED)
     finished = numbered(level(), level(**BARREN), level(**BARREN))
     error = unusable_model(finished, FLAGS, [*records, *others, refused])
     assert "in 16 calls (0.1925 USD); its last" in str(error)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
-from spca.llm.calls.ledger import Ledger, Outcome, Place, Record
+from spca.llm.calls.ledger import Ledger, Place, Record, RequestOutcome
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import RunFolder
 from spca.runs.recording.recorder import Recorder, library_size, totals
@@ -165,14 +165,14 @@ def test_the_books_are_summed_by_level_category_and_run(folder: RunFolder) -> No
     """Requests of a killed try at a level count for that level, those of an unfinished one for the run."""
     books = Ledger(folder.path)
     recorder, log = Recorder(folder, books), Log(folder)
-    spend(books, 1, "navigation", "0.5", Outcome.ANSWERED)
-    spend(books, 1, "navigation", None, Outcome.UNKNOWN)
-    spend(books, 1, "navigation", "0", Outcome.REJECTED)
+    spend(books, 1, "navigation", "0.5", RequestOutcome.ANSWERED)
+    spend(books, 1, "navigation", None, RequestOutcome.UNKNOWN)
+    spend(books, 1, "navigation", "0", RequestOutcome.REJECTED)
     recorder.enter("navigation")
     first = recorder.finish(TASK, 7, SUCCESS, log)["usage"]
-    spend(books, 2, "navigation", "0.25", Outcome.ANSWERED)
+    spend(books, 2, "navigation", "0.25", RequestOutcome.ANSWERED)
     second = recorder.finish(TASK, 7, FAILURE, log)["usage"]
-    spend(books, 3, "doors", "0.125", Outcome.ANSWERED)
+    spend(books, 3, "doors", "0.125", RequestOutcome.ANSWERED)
 
     def told(usage: Mapping[str, Any]) -> tuple[int, int, float, int]:
         return usage["requests"], usage["answered"], usage["cost_usd"], usage["cost_unknown"]
@@ -190,7 +190,7 @@ def test_the_books_are_summed_by_level_category_and_run(folder: RunFolder) -> No
     assert Recorder(folder, Ledger(folder.path)).usage() == whole
 
 
-def spend(ledger: Ledger, index: int, category: str, cost: str | None, outcome: Outcome) -> None:
+def spend(ledger: Ledger, index: int, category: str, cost: str | None, outcome: RequestOutcome) -> None:
     place = Place("run", index, category, f"level-{index}", 7)
     usd = None if cost is None else Decimal(cost)
     record = Record(ledger.next_number, place, 1, ref("m"), "", "k", 0.0, cost=usd, outcome=outcome)

@@ -18,7 +18,18 @@ from spca.errors import (
 )
 from spca.llm.providers.anthropic.anthropic import AnthropicProvider
 from spca.llm.providers.anthropic.messages import MAX_OUTPUT
-from spca.llm.providers.base import Finish, Form, Image, Limits, Listed, Listing, Message, ModelInfo, Target, Usage
+from spca.llm.providers.base import (
+    Finish,
+    Form,
+    Image,
+    Listed,
+    Listing,
+    Message,
+    ModelInfo,
+    RequestOptions,
+    Target,
+    Usage,
+)
 from tests.fakes import faults
 from tests.fakes.anthropic_wire import ANTHROPIC, marks
 from tests.fakes.faults import FaultServer, answering
@@ -116,12 +127,12 @@ class TestAnthropic(Bench, ProviderSuite, RefusalSuite):
         assert server.posted[-1].body["tool_choice"] == {"type": "any", "disable_parallel_tool_use": True}
 
     def test_no_effort_is_no_thought(self, server: FaultServer, model: Asking) -> None:
-        model.ask(limits=Limits(effort="none", timeout_s=20))
+        model.ask(limits=RequestOptions(effort="none", timeout_s=20))
         assert server.posted[-1].body["thinking"] == {"type": "disabled"}
         assert "output_config" not in server.posted[-1].body
 
     def test_a_schema_and_an_effort_go_together(self, server: FaultServer, model: Asking) -> None:
-        model.ask(**in_form(Form.SCHEMA), limits=Limits(effort="max", timeout_s=20))
+        model.ask(**in_form(Form.SCHEMA), limits=RequestOptions(effort="max", timeout_s=20))
         heard = self.heard(server)
         assert (heard.form, heard.effort) == ("json_schema", "max")
 
@@ -159,7 +170,7 @@ class TestAnthropicWithAKnownLimit(Bench):
     def test_no_more_is_asked_for_than_the_model_can_say(
         self, server: FaultServer, model: Asking, wanted: int | None, sent: int
     ) -> None:
-        model.ask(limits=Limits(wanted, timeout_s=20))
+        model.ask(limits=RequestOptions(wanted, timeout_s=20))
         assert self.heard(server).max_output_tokens == sent
 
 
@@ -236,7 +247,7 @@ class TestAnthropicRefusedParts(Bench):
         assert self.heard(server).messages == MESSAGES
 
     def test_a_temperature_and_a_forced_tool(self, server: FaultServer, model: Asking) -> None:
-        limits = Limits(temperature=0.0, timeout_s=20)
+        limits = RequestOptions(temperature=0.0, timeout_s=20)
         for words in (TEMPERATURE, FORCED):
             server.reply = refusing(words)
             assert isinstance(model.fails(tools=(GO_TO,), limits=limits), UnsupportedApiError)
@@ -252,11 +263,11 @@ class TestAnthropicRefusedParts(Bench):
 
     def test_a_wrong_value_is_no_part_that_is_not_taken(self, server: FaultServer, model: Asking) -> None:
         server.reply = refusing("temperature: range: 0..1")
-        assert type(model.fails(limits=Limits(temperature=7.0, timeout_s=20))) is ProviderConfigError
+        assert type(model.fails(limits=RequestOptions(temperature=7.0, timeout_s=20))) is ProviderConfigError
 
     def test_it_is_refused_once(self, server: FaultServer, model: Asking) -> None:
         server.reply = refusing(TEMPERATURE)
-        limits = Limits(temperature=0.0, timeout_s=20)
+        limits = RequestOptions(temperature=0.0, timeout_s=20)
         assert isinstance(model.fails(limits=limits), UnsupportedApiError)
         assert type(model.fails(limits=limits)) is ProviderConfigError
 
@@ -307,7 +318,7 @@ class TestAnthropicFaults(Bench, ProviderFaultSuite):
 
     def test_an_effort_that_is_not_known_is_no_question_of_form(self, server: FaultServer, model: Asking) -> None:
         server.reply = refusing("output_config.effort: 'minimal' is not supported by this model")
-        error = model.fails(**in_form(Form.SCHEMA), limits=Limits(effort="minimal", timeout_s=20))
+        error = model.fails(**in_form(Form.SCHEMA), limits=RequestOptions(effort="minimal", timeout_s=20))
         assert type(error) is ProviderConfigError
         assert "'minimal' is not supported" in str(error)
 

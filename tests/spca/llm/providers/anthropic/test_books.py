@@ -10,10 +10,10 @@ import pytest
 from llmclient import ChatGPTClient
 from plannerLLM import PDDLResp
 from spca.llm.calls.desk import CallDesk
-from spca.llm.calls.ledger import Outcome, Record
+from spca.llm.calls.ledger import Record, RequestOutcome
 from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.servers import Server
-from spca.llm.providers.base import Limits, Message
+from spca.llm.providers.base import Message, RequestOptions
 from tests.fakes.anthropic_wire import ANTHROPIC, objection
 from tests.fakes.faults import FaultServer
 from tests.fakes.reference_server import ReferenceServer
@@ -39,7 +39,7 @@ def asked(server: ReferenceServer, model: str, *conversations: tuple[Message, ..
     client = ChatGPTClient(ref(model), PDDLResp, desk=desk)
     for conversation in conversations:
         client.chat_completion(conversation)
-    return [record for record in desk.ledger.records if record.outcome is Outcome.ANSWERED]
+    return [record for record in desk.ledger.records if record.outcome is RequestOutcome.ANSWERED]
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_a_refused_part_is_booked_and_free(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
     with Choosy(ANTHROPIC) as server:
         desk = CallDesk(catalogue=Catalogue(servers={"anthropic": Server(server.base_url)}))
-        client = ChatGPTClient[str](ref("anthropic/claude-opus-5-5"), desk=desk, limits=Limits(temperature=0.5))
+        client = ChatGPTClient[str](ref("anthropic/claude-opus-5-5"), desk=desk, limits=RequestOptions(temperature=0.5))
         for _ in range(2):
             assert client.chat_completion([Message("user", "Go to the door.")])
-    assert [record.outcome for record in desk.ledger.records] == [Outcome.REJECTED, *[Outcome.ANSWERED] * 2]
+    assert [record.outcome for record in desk.ledger.records] == [RequestOutcome.REJECTED, *[RequestOutcome.ANSWERED] * 2]
     refused, *answered = desk.ledger.records
     assert refused.cost == 0
     assert "temperature" in refused.error

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.llm.providers.anthropic.messages import MAX_OUTPUT, arguments
-from spca.llm.providers.base import Image, Limits, Message, Request
+from spca.llm.providers.base import Image, Message, Request, RequestOptions
 from tests.fakes.anthropic_wire import heard, marks
 from tests.fakes.serving import Asked
 
@@ -23,7 +23,7 @@ limits = st.none() | st.integers(1, 200_000)
 def test_a_conversation_arrives_whole(
     system: list[Message], turns: list[Message], wanted: int | None, known: int | None
 ) -> None:
-    request = Request("m", (*system, *turns), limits=Limits(wanted))
+    request = Request("m", (*system, *turns), limits=RequestOptions(wanted))
     body = json.dumps(arguments(request, known, ()))
     asked = Asked("POST", "/v1/messages", {"anthropic-version": "2026-10-21"}, body.encode())
     got = heard(asked)

@@ -22,10 +22,10 @@ from spca.llm.providers.base import (
     Finish,
     Form,
     Image,
-    Limits,
     Message,
     ModelInfo,
     Request,
+    RequestOptions,
     Response,
     Target,
     Tool,
@@ -37,7 +37,7 @@ from tests.support.spca.tiny_gguf import write_tiny_gguf
 
 ROOT = Path(__file__).resolve().parents[5]
 MESSAGES = (Message("system", "Be brief."), Message("user", "Plan."))
-ENDLESS = Limits(max_output_tokens=16_000)
+ENDLESS = RequestOptions(max_output_tokens=16_000)
 SOON = 5.0
 """Seconds of processor time, of which ENDLESS takes five times as many to its end."""
 
@@ -65,7 +65,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def ask(model: str, *, info: ModelInfo | None = None, limit: int = 400, **more: Any) -> Response:
-    request = Request(model, MESSAGES, **{"limits": Limits(limit), **more})
+    request = Request(model, MESSAGES, **{"limits": RequestOptions(limit), **more})
     return LlamacppProvider(Target(model, info=info or ModelInfo())).complete(request)
 
 
@@ -79,7 +79,7 @@ def test_free_text_ends_at_its_limit(model: str) -> None:
 
 
 def test_an_answer_nobody_limits_ends_at_the_limit_of_the_model_table(model: str) -> None:
-    assert ask(model, info=ModelInfo(max_output=7), limits=Limits()).usage.output_tokens == 7
+    assert ask(model, info=ModelInfo(max_output=7), limits=RequestOptions()).usage.output_tokens == 7
 
 
 @pytest.mark.parametrize("counts", [{"prompt_tokens": -1, "completion_tokens": "7"}, [7], "many", -1, None], ids=str)
@@ -100,7 +100,7 @@ def test_equal_requests_have_equal_answers(model: str) -> None:
 
 
 def test_a_temperature_is_passed_on(model: str) -> None:
-    hot = {ask(model, limits=Limits(20, temperature=2.0)).text for _ in range(3)}
+    hot = {ask(model, limits=RequestOptions(20, temperature=2.0)).text for _ in range(3)}
     assert len(hot) > 1
 
 

@@ -11,7 +11,7 @@ from llmclient import ChatGPTClient
 from spca.errors import BadAnswerError, ProviderConfigError, ReplayMissError, TransientError
 from spca.llm.calls.ledger import Record, sums
 from spca.llm.calls.packed import PACKED, pack
-from spca.llm.providers.base import Finish, Limits, Message, Request, Response, Target, Tool, ToolCall
+from spca.llm.providers.base import Finish, Message, Request, RequestOptions, Response, Target, Tool, ToolCall
 from spca.llm.providers.offline.replay import ReplayProvider
 from tests.support.spca.call_requests import USAGE, Desk, Form, book, provider_for, ref, request, transcripts
 from tests.support.spca.doubles import Scripted, ScriptedProvider
@@ -99,7 +99,7 @@ def test_a_call_that_was_never_made_is_a_miss_that_says_so(tmp_path: Path) -> No
     for asked in (
         request("b"),
         request("a", schema=Form),
-        request("a", limits=Limits(5)),
+        request("a", limits=RequestOptions(5)),
         request("a", tools=(Tool("t", "d", Form),)),
         Request("m", (Message("system", "a"),)),
     ):
