@@ -1,4 +1,4 @@
-"""CODE: a coder LLM writes the actions that a plan needs, which are merged into the agent's syntax tree."""
+"""CODE: a coder LLM writes the code of the actions in a plan; the code is merged into the agent's syntax tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spca.prompts import USUAL, Wording
 from spca.protocols import EventSink, RegressionCheck
 
 MAX_ROUNDS: Final = 5
-"""Most repair calls after the first answer to a request for code."""
+"""Maximum number of repair calls after the first answer to a request for code."""
 
 
 Coded = CodePatch | CodeFailure | PlanObjection
@@ -31,9 +31,10 @@ class CoderLLM:
     Args:
         model: the coder model.
         emit: receives an event for every call.
-        client_for: makes the client of a model; the client need not ask again, because the coder repairs bad answers.
+        client_for: returns the client of a model; the client need not re-ask, because the coder itself repairs bad
+            answers.
         wording: wording of the prompts.
-        tally: counts usable and unusable answers; when the tally is exhausted, the coder asks no more.
+        tally: counts usable and unusable answers; when the tally is exhausted, the coder makes no more calls.
     """
 
     def __init__(
@@ -63,8 +64,8 @@ class CoderLLM:
     ) -> Coded:
         """Ask the coder for the code of ``actions``, at most ``1 + MAX_ROUNDS`` times.
 
-        The coder may object to the plan instead, by the answer ``PLAN: reason``. An unusable answer that equals an
-        earlier answer ends the search, because the model would repeat itself again.
+        Return the patch, the coder's objection to the plan (the answer ``PLAN: reason``), or the failure. If an
+        unusable answer equals an earlier answer, the coder is not asked again, because the model is repeating itself.
 
         Args:
             actions: names of the actions to write, or to rewrite if ``past_error_log`` reports a failure of the plan.
@@ -194,7 +195,7 @@ class CoderLLM:
 def _sources(agent: AgentSource, names: Collection[str], error: str, known: Collection[str]) -> str:
     """Return the sources of the methods ``names``, then excerpts of other methods that the error names.
 
-    Methods in ``known``, whose source the coder knows already, are left out.
+    Methods in ``known`` are left out, because the coder has already been shown their source.
     """
     new_names = [name for name in names if name not in known]
     sources = library.sources(agent.text, new_names)

@@ -1,4 +1,4 @@
-"""EvaluationHarness and its metrics: the public name of :mod:`gridworld.evaluation.harness`."""
+"""Public import path of EvaluationHarness and its metrics; the code is in :mod:`gridworld.evaluation`."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ class ChatGPTClient(Generic[Answer]):
     """Asks one model for answers of one form.
 
     Args:
-        model: such as ``openai/gpt-6.1-sol@high`` or ``reference/coder``.
-        schema: Pydantic class of structured answers; None for free text, with :class:`ChatGPTClient` of ``str``.
+        model: the model, such as ``openai/gpt-6.1-sol@high`` or ``reference/coder``.
+        schema: Pydantic class of structured answers; None for free text, where the client is a ``ChatGPTClient[str]``.
         provider: provider to use instead of the provider of the model's prefix.
         desk: passes the calls on, with catalogue, ledger, transcripts, budget and retries; by default a new desk that
             keeps its records in memory.
@@ -138,13 +138,15 @@ class ChatGPTClient(Generic[Answer]):
 
 
 def require_repairable(error: ProviderError, messages: Sequence[Message]) -> None:
-    """Raise the error if asking again is useless, because the model cannot be asked or does not answer.
+    """Raise ``error`` if asking again is useless, because the model cannot be asked or does not answer.
 
-    If a repair request is too long for the model, asking is not useless: the question alone is shorter.
+    Do not raise the error if a repair request is too long for the model. Asking the question alone may succeed, because
+    the question alone is shorter.
 
     Args:
-        messages: the messages of the failed call, at least two: the question, in a repair request followed by an
-            answer and its fault.
+        error: the error of the failed call.
+        messages: the messages of the failed call, at least two. They end with the question or, in a repair request,
+            with a bad answer and its fault.
     """
     is_repair = messages[-2].role == "assistant"
     if isinstance(error, PromptTooLongError) and is_repair:

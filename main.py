@@ -53,7 +53,7 @@ class Loop:
         progress: called with the number of the round and the name of the phase when a phase begins.
         keep_copy: called with the agent's source before the source is executed.
         writers: stored problem writers, tried before the planner is asked; None without stored writers.
-        tally: counts usable and unusable answers, and decides when a level stops to ask its models.
+        tally: counts usable and unusable answers, and decides when a level makes no more calls of models.
 
     Attributes:
         compiled: plays round 0, and keeps the tally of the writers.
@@ -97,7 +97,7 @@ class Loop:
         return LevelResult.from_rounds(rounds, known, self._tally.barren_roles())
 
     def _play_rounds(self, level: LevelContext) -> Iterator[Round]:
-        """Yield round 0, then more rounds until the level is solved or asking further is not worth the calls."""
+        """Yield round 0, then more rounds until the level is solved or more rounds are not worth their calls."""
         latest = self.compiled.round(level)
         yield latest
 

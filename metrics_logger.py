@@ -47,7 +47,8 @@ COUNTERS: Final = (
 """Names of the counters of a level; all are zero when the level begins."""
 
 DURATIONS: Final = ("plan_s", "solve_s", "code_s", "sim_s", "compile_s")
-"""Names of the durations: seconds of planner calls, solving, coder calls, simulation, and planning by stored writers.
+"""Names of the durations: seconds of planner calls, of solving, of coder calls, of simulation, and of planning by
+stored writers.
 """
 
 
@@ -172,7 +173,7 @@ class MetricsLogger:
         self.end_level(summary)
 
     def interrupt(self, signal_name: str) -> None:
-        """Interrupt the run: at once, or at the end of a block of :meth:`delay_interrupts`.
+        """Interrupt the run: at once, or, within a block of :meth:`delay_interrupts`, at the end of the block.
 
         The present level is aborted when the logger's ``with`` block ends.
 
@@ -188,8 +189,8 @@ class MetricsLogger:
         """Delay interrupts until the end of the block, so that the end of a level is written to all files or to none.
 
         Raises:
-            KeyboardInterrupt: at the end of the block after a delayed interrupt; at the beginning of the block after an
-                interrupt whose exception was swallowed by generated code.
+            KeyboardInterrupt: at the end of the block, if an interrupt came within the block; at the beginning of the
+                block, if an earlier interrupt raised an exception that generated code swallowed.
         """
         if self._interrupted:
             raise KeyboardInterrupt(self._interrupted)
@@ -212,7 +213,8 @@ class MetricsLogger:
             self.abort(str(error) or type(error).__name__)
 
     def repair(self, finished: list[dict[str, Any]]) -> None:
-        """Repair the log after the process was killed: remove a torn last line, add events of missing summaries.
+        """Repair the log after the process was killed: remove a torn last line, add the missing ends of finished
+        levels.
 
         Args:
             finished: summaries of the run's finished levels, in order.
@@ -248,7 +250,7 @@ def _aggregate(values: list[float]) -> dict[str, float | int]:
 def _find_finished_levels(lines: Iterable[bytes]) -> set[object]:
     """Return the numbers of the levels that are finished according to a log.
 
-    A level that was begun again after its end, and an aborted level, are not finished.
+    Two kinds of levels count as unfinished: aborted levels, and levels that were begun again after their end.
     """
     finished = set[object]()
     for line in lines:

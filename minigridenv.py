@@ -35,9 +35,9 @@ from spca.sense import perception, slam
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _MAX_ERROR: Final = 300
-"""Most characters of an environment's error in a message."""
+"""Maximum number of characters of an environment's error in a message."""
 _MAX_MISSION: Final = 10_000
-"""Most characters of a mission; an environment with a longer mission is refused."""
+"""Maximum number of characters of a mission; an environment with a longer mission is refused."""
 _EPISODE_ATTRIBUTES: Final = frozenset(
     {
         "mission",
@@ -312,10 +312,11 @@ class MiniGridEnv(MappedWorld):
 
     @contextlib.contextmanager
     def _iterate_saved_parts(self) -> Iterator[Parts]:
-        """Yield world and simulator with the attributes that a snapshot leaves out, () if no snapshot is possible.
+        """Yield the world and the simulator, each with the names of attributes to leave out of a snapshot.
 
-        A snapshot is possible if further steps depend on the attributes of the two objects alone: the simulator is one
-        of minigrid's own, has no window, and has only the wrapper ``OrderEnforcing``.
+        Yield () if no snapshot is possible. A snapshot is possible if later steps depend only on the attributes of
+        these two objects. This holds if the simulator is one of minigrid's own, has no window, and has only the wrapper
+        ``OrderEnforcing``.
         """
         is_minigrids = type(self._sim).__module__.startswith("minigrid.")
         has_window = self._env.render_mode is not None

@@ -1,4 +1,4 @@
-"""Models and what they see and say: the public name of :mod:`gridworld.evaluation.model_interface`."""
+"""Public import path of the model interface and the baseline models; the code is in :mod:`gridworld.evaluation`."""
 
 from __future__ import annotations
 

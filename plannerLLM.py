@@ -39,7 +39,7 @@ from spca.sense.object_names import words_told
 from spca.writers import checking
 
 MAX_RETRIES: Final = 8
-"""Most repair calls after the first answer; each call tells the model the fault of the answer before."""
+"""Maximum number of repair calls after the first answer; each call tells the model the fault of the previous answer."""
 
 
 # The docstrings of the two forms are descriptions in the JSON schemas that models are given, and part of call keys:
@@ -94,9 +94,8 @@ class _AnswerContext:
 
     Attributes:
         mode: where the plan comes from.
-        trusted_domain: the domain that an answer with the domain null keeps; None without a trusted domain.
-        check: check of the plan's arguments; None for the last answer, since a plan that may be right is better than
-            no plan.
+        trusted_domain: the domain to use if the answer has the domain null; None without a trusted domain.
+        check: check of the plan's arguments; None for the last answer, because a doubtful plan is better than no plan.
         writer: the latest problem writer.
     """
 
@@ -130,10 +129,11 @@ class PlannerLLM:
         small: model for adapting PDDL that is already trusted.
         solver: parses PDDL, finds plans and validates plans.
         emit: receives an event for every call.
-        client_for: makes the client of a model; the client need not ask again, because the planner repairs bad answers.
+        client_for: returns the client of a model; the client need not re-ask, because the planner itself repairs bad
+            answers.
         compiles: whether an answer may contain a problem writer.
         wording: wording of the prompts.
-        tally: counts usable and unusable answers; when the tally is exhausted, the planner asks no more.
+        tally: counts usable and unusable answers; when the tally is exhausted, the planner makes no more calls.
     """
 
     def __init__(
@@ -173,9 +173,10 @@ class PlannerLLM:
         failed: Sequence[FailedPlan] = (),
         writers: Mapping[str, Any] | None = None,
     ) -> Plan | PlanFailure:
-        """Ask for PDDL until it yields a valid plan, at most ``1 + MAX_RETRIES`` times.
+        """Ask for PDDL until it yields a valid plan, at most ``1 + MAX_RETRIES`` times; return the plan or the failure.
 
-        An unusable answer that equals an earlier answer ends the search, because the model would repeat itself again.
+        If an unusable answer equals an earlier answer, the planner is not asked again, because the model is repeating
+        itself.
 
         Args:
             actions: signatures and docstrings of the agent's high-level actions.
@@ -306,7 +307,7 @@ class PlannerLLM:
 
 
 def _choose_mode(trusted: TrustedPDDL | None, failed: Sequence[FailedPlan]) -> PlannerMode:
-    """Return how the first answer is asked for: replan after a failure, else reuse trusted PDDL, else plan afresh."""
+    """Return the mode of the first call: replan after a failed plan, else reuse trusted PDDL, else plan afresh."""
     if failed:
         return PlannerMode.REPLAN
     return PlannerMode.REUSE if trusted else PlannerMode.FRESH

@@ -1,1 +1,1 @@
-"""Adapters of vision models under their public names; the code is in :mod:`gridworld.adapters`."""
+"""Public import path of the adapters for vision models; the code is in :mod:`gridworld.adapters`."""

@@ -1,4 +1,4 @@
-"""LMStudioVLMAdapter: the public name of :mod:`gridworld.adapters.lmstudio_vlm_adapter`."""
+"""Public import path of LMStudioVLMAdapter; the code is in :mod:`gridworld.adapters.lmstudio_vlm_adapter`."""
 
 from __future__ import annotations
 

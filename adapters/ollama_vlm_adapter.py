@@ -1,4 +1,4 @@
-"""OllamaVLMAdapter: the public name of :mod:`gridworld.adapters.ollama_vlm_adapter`."""
+"""Public import path of OllamaVLMAdapter; the code is in :mod:`gridworld.adapters.ollama_vlm_adapter`."""
 
 from __future__ import annotations
 

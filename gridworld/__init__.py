@@ -88,7 +88,7 @@ _MODULES: Final = {
     "TaskParser": "gridworld.task_parser",
     "register": "gridworld.registration",
 }
-"""Modules of public names; every other name of ``__all__`` is in ``gridworld.task_spec``."""
+"""The module of each public name; a name of ``__all__`` that is not listed here is in ``gridworld.task_spec``."""
 
 
 def __getattr__(name: str) -> Any:

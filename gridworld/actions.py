@@ -29,7 +29,7 @@ _INVALID: Final = -1
 
 
 def as_action(value: SupportsIndex) -> Action:
-    """Return the action with a number: an int, a numpy integer or an enum member.
+    """Return the action whose number is ``value``, which is an int, a numpy integer or an enum member.
 
     Raises:
         ActionError: the value is not an integer, or no action has this number.

@@ -1,4 +1,4 @@
-"""A task as a MiniGrid environment: the gymnasium interface of :class:`~gridworld.rules.episode.Episode`."""
+"""A MiniGrid environment that plays a task: a gymnasium interface to :class:`~gridworld.rules.episode.Episode`."""
 
 from __future__ import annotations
 
@@ -55,18 +55,19 @@ def check_rendering(render_mode: object, tile_size: object) -> None:
 class CustomMiniGridEnv(MiniGridEnv):
     """A task as a MiniGrid environment.
 
-    An observation has MiniGrid's keys: ``image``, ``direction`` and ``mission``. ``image`` is the egocentric view of
-    ``rules.view_size`` cells (see :mod:`gridworld.minigrid.objects` for its codes). If the observability is full, the
-    view goes through walls. Observations and :meth:`render` show only what a model may know.
+    An observation has MiniGrid's keys: ``image``, ``direction`` and ``mission``. ``image`` is the egocentric view, a
+    square with a side of ``rules.view_size`` cells (see :mod:`gridworld.minigrid.objects` for its codes). If the
+    observability is full, the agent sees through walls. Observations and :meth:`render` show only what a model may
+    know.
 
-    ``grid`` is the true state and agrees with :attr:`state` after every step. A mechanism in ``grid`` is a
-    :class:`~gridworld.minigrid.objects.Hidden` if the agent may not know of the mechanism. MiniGrid's
-    ``FullyObsWrapper`` encodes the whole ``grid``, so use the wrapper with full observability only. Tasks are
-    deterministic, whatever the seed.
+    ``grid`` is the true state and agrees with :attr:`state` after every step. If the agent may not know of a mechanism,
+    ``grid`` has a :class:`~gridworld.minigrid.objects.Hidden` in its place. MiniGrid's ``FullyObsWrapper`` encodes the
+    whole ``grid``, so use the wrapper with full observability only. Tasks are deterministic, whatever the seed.
 
     Args:
-        task: a specification, its data, or the path of its file, also the path of a shipped task.
-        render_mode: "rgb_array" or None; from "rgb_array", gymnasium derives the mode "human" (a window) by itself.
+        task: a specification, a dict with its data, or the path of a task file, which may be the path of a shipped
+            task.
+        render_mode: "rgb_array" or None; gymnasium supports the mode "human" (a window) by means of "rgb_array".
         tile_size: width of a cell in pictures, in pixels, from 8 to 256.
 
     Raises:
@@ -105,15 +106,15 @@ class CustomMiniGridEnv(MiniGridEnv):
         """A copy of the complete current state.
 
         Raises:
-            BackendError: before ``reset``.
+            BackendError: ``reset`` has not been called.
         """
         return self._playing().grid_state()
 
     def observe(self) -> Observation:
-        """Return the observation: a grid as large as the maze, in which cells that a model may not see are "unseen".
+        """Return the observation of the whole maze; cells that a model may not see are "unseen".
 
         Raises:
-            BackendError: before ``reset``.
+            BackendError: ``reset`` has not been called.
         """
         return self._playing().observe()
 
@@ -166,11 +167,11 @@ class CustomMiniGridEnv(MiniGridEnv):
         return grid, codes != CODES[Look("unseen")]
 
     def render(self) -> Image | None:
-        """Return an image of the known part of the grid; return None if ``render_mode`` is None."""
+        """Return an image of the grid as far as the agent knows it; return None if ``render_mode`` is None."""
         return None if self.render_mode is None else self.get_full_render(False, self.tile_size)
 
     def get_full_render(self, highlight: bool, tile_size: int) -> Image:  # noqa: ARG002 - MiniGrid's signature
-        """Return an image of the known part of the grid, shape (height * tile_size, width * tile_size, 3)."""
+        """Return an image of what the agent knows of the grid, shape (height * tile_size, width * tile_size, 3)."""
         return picture(self.observe(), tile_size)
 
     def get_pov_render(self, tile_size: int) -> Image:
@@ -215,10 +216,10 @@ class CustomMiniGridEnv(MiniGridEnv):
             self.put_obj(_object(true_code, known_code), column, row)
 
     def _codes(self, *, reveal_hidden: bool = False) -> NDArray[np.uint8]:
-        """Return the codes of all cells, shape (height, width).
+        """Return the code (:data:`gridworld.rules.observation.CODES`) of each cell, shape (height, width).
 
         Args:
-            reveal_hidden: include the hidden mechanisms that the agent has not touched.
+            reveal_hidden: whether to include the hidden mechanisms that the agent has not touched.
         """
         layout = self._layout
         state = self._playing().state
@@ -229,11 +230,15 @@ class CustomMiniGridEnv(MiniGridEnv):
         return codes
 
     def _view(self, size: int) -> NDArray[np.uint8]:
-        """Return the codes of the agent's view, shape (size, size), column first."""
+        """Return the code of each cell of the agent's view, shape (size, size), indexed [column, row]."""
         return egocentric(self.observe(), size, see_through_walls=self.see_through_walls)
 
     def _playing(self) -> Episode:
-        """Return the current episode; raise BackendError before ``reset``."""
+        """Return the current episode.
+
+        Raises:
+            BackendError: ``reset`` has not been called.
+        """
         if self._episode is None:
             raise BackendError("there is no episode: call reset() first")
         return self._episode

@@ -1,4 +1,4 @@
-"""Import of this module registers the tasks with gymnasium.
+"""Importing this module registers the tasks with gymnasium.
 
 ``gymnasium.make("gridworld.envs:gridworld/V04_single_key-v0")`` imports this module by itself, so the caller need not
 register the tasks; see :mod:`gridworld.registration`.

@@ -34,7 +34,7 @@ class TaskError(GridworldError, ValueError):
 
     Args:
         problems: the problems of the task, each as "field: reason"; at least one problem.
-        source: the file of the task, "" for none; its unprintable characters are escaped.
+        source: the file of the task, or "" if the task has no file; unprintable characters are escaped.
     """
 
     def __init__(self, problems: Iterable[str] | str, source: str = "") -> None:
@@ -64,7 +64,7 @@ class SearchLimitError(GridworldError):
     """An exact search that reached its limit and is undecided.
 
     Attributes:
-        bound: a proven lower bound: every solution, if a solution exists, takes at least this number of steps.
+        bound: proven lower bound on the number of steps of every solution; a solution need not exist.
     """
 
     def __init__(self, message: str, bound: int = 1) -> None:
@@ -115,7 +115,8 @@ def missing_part(error: ImportError, what: str = "this") -> MissingPartError:
     """Return the user error for a failed import.
 
     Args:
-        what: the part that needs the package.
+        error: the failed import.
+        what: the part of the program that needs the package, as named in the message.
     """
     return MissingPartError(missing_package(error, what))
 

@@ -32,7 +32,7 @@ def benchmark_dir(name: str) -> Path:
 
 
 def resolve(where: str | os.PathLike[str]) -> Path:
-    """Return the file or folder of a path, of the name of a benchmark, or of a repository path of shipped tasks.
+    """Return the file or folder that ``where`` names: a path, a benchmark, or a repository path of shipped tasks.
 
     Raises:
         TaskError: no file or folder fits; the message names the benchmarks.
@@ -54,7 +54,7 @@ def resolve(where: str | os.PathLike[str]) -> Path:
 
 
 def name_of(where: str | os.PathLike[str]) -> str:
-    """Return the name of a set of tasks in results: the name of a folder, or of a file without its suffix.
+    """Return the name of a set of tasks as shown in results: the name of the folder, or of the file without its suffix.
 
     Raises:
         TaskError: the folder or file does not exist.

@@ -1,7 +1,7 @@
 """The command ``spca`` (or ``python -m spca``): ``main.py``, with the other programs as further commands.
 
-Only processes of this command have the folder of the applications on their module path. These are the command itself,
-the workers of an evaluation and the sandbox, which inherit the path, and Ray's actors, which extend the path on demand.
+Only the processes of this command have the folder of the applications on the module path. The workers of an evaluation
+and the sandbox inherit the module path of the command. Ray's actors extend their module path on demand.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _run(module: str, program: str, command: str, *arguments: object) -> int:
 
     Args:
         program: how a user calls this program, for its messages.
-        command: how a user calls ``main.py``, for messages that name further commands.
+        command: how a user calls ``spca``, for messages that name other programs, which are subcommands of ``spca``.
     """
     os.environ[PROGRAM_VARIABLE] = program
     os.environ[COMMAND_VARIABLE] = command

@@ -54,7 +54,7 @@ class ResumeError(UserError):
 
 
 class ReportError(UserError):
-    """A run folder, level or step does not exist or cannot be shown, or a library for showing it is missing."""
+    """A run folder, level or step does not exist or cannot be shown, or a library for showing runs is missing."""
 
     resumable = False
 
@@ -106,13 +106,13 @@ class PromptTooLongError(ProviderConfigError):
 
 
 class ReplayMissError(ProviderConfigError):
-    """A recorded run holds no answer to this call; the run that asks cannot be resumed."""
+    """A recorded run holds no answer to a call; the run that asks the recorded run cannot be resumed."""
 
     resumable = False
 
 
 class TransientError(ProviderError):
-    """No answer this time; the same request may succeed later.
+    """A model did not answer, but the same request may succeed later.
 
     Args:
         words: error message, which must not contain a key.

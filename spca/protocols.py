@@ -77,7 +77,7 @@ class World(Protocol):
 
 
 class RegressionCheck(Protocol):
-    """Function that returns why a changed agent must not be kept, as feedback for the coder; None if it may be kept."""
+    """Function that returns feedback for the coder if a changed agent must not be kept, else None."""
 
     def __call__(self, agent: AgentSource, /) -> str | None: ...
 

@@ -1,4 +1,8 @@
-"""Count what generated scenes contain."""
+"""Count what generated scenes contain.
+
+A draft is an attempt at a scene, which is kept or rejected. A gadget is a kind of gate, or a recipe. A hop is a
+milestone.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,8 @@ class Figures:
     """The countable features of a scene.
 
     Attributes:
-        tasks: ids of the atomic tasks of its milestones.
-        rejected: the drafts of the same seed and index that were rejected before the scene.
+        tasks: ids of the atomic tasks of the scene's milestones.
+        rejected: the drafts that were rejected before this scene, for the same seed and index.
     """
 
     hops: int
@@ -34,12 +38,12 @@ class Figures:
 
 @dataclass(slots=True)
 class Tally:
-    """Figures of a set of scenes.
+    """Counts over a set of scenes.
 
     Attributes:
         hops, shapes, gadgets, tasks: value -> number of scenes with this value.
-        rejected: reason -> number of rejected drafts.
-        drafts: gadget -> number of drafts that used the gadget, whether kept or rejected.
+        rejected: reason -> number of drafts rejected for this reason.
+        drafts: gadget -> number of drafts that contain the gadget, whether kept or rejected.
     """
 
     scenes: int = 0
@@ -51,7 +55,7 @@ class Tally:
     drafts: Counter[str] = field(default_factory=Counter)
 
     def count(self, made: Figures) -> None:
-        """Count a scene, given by its figures, and the drafts that were rejected before the scene."""
+        """Add a scene, described by its figures, and the drafts that were rejected before it to the counts."""
         self.scenes += 1
         self.hops[made.hops] += 1
         self.shapes[made.shape] += 1
@@ -63,7 +67,7 @@ class Tally:
             self.drafts.update(draft.gadgets)
 
     def format_lines(self) -> Iterable[str]:
-        """Yield the figures as lines of text."""
+        """Yield the counts as lines of text."""
         dropped = self.rejected.total()
         yield f"scenes {self.scenes}, drafts dropped {dropped}, atomic tasks {len(self.tasks)}"
 

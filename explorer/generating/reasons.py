@@ -1,4 +1,7 @@
-"""Explain the edges of a graph: why a hop comes before another hop, in 15 to 25 words."""
+"""Explain the edges of a graph of hops in words: why one hop comes before another.
+
+A hop is a planned milestone. Each reason has 15 to 25 words.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ _KEYS: Final = {
     "blocks": "Nobody gets across without blocks to lay, and {} is the only kind that can be had on this side.",
     "tool": "Bare hands do not clear {1} from the way, and the {0} as the fit tool has no second source here.",
 }
-"""Opener of a gate -> template of the reason; {0} is the key item, {1} the block of the gate."""
+"""What opens a gate -> template of the reason; ``{0}`` is the item that serves as the key, ``{1}`` the gate's block."""
 
 
 def find_gate(hop: Hop) -> Gate | None:
-    """Return the nearest gate that bars the way to a hop, or None."""
+    """Return the last gate on the way to a hop, or None if only plain openings lie on the way."""
     for area in hop.area.walk_to_root():
         # A gate without the name of a gadget is a mere opening.
         if area.gate is not None and area.gate.gadget:
@@ -25,7 +28,7 @@ def find_gate(hop: Hop) -> Gate | None:
 
 
 def explain_edge(earlier: Hop, later: Hop, plan: Plan) -> str:
-    """Return in words why the hop ``later`` needs the hop ``earlier``."""
+    """Return a sentence that says why the hop ``later`` needs the hop ``earlier``."""
     if earlier.aim == "item":
         return _reason_for_item(earlier.item, later, plan)
     if earlier.aim == "lay":
@@ -48,7 +51,9 @@ def explain_edge(earlier: Hop, later: Hop, plan: Plan) -> str:
 
 
 def _reason_for_item(item: str, later: Hop, plan: Plan) -> str:
-    """Return why a later hop needs an item: as an ingredient, as a tool, or as the key of a gate."""
+    """Return a sentence that says why the hop ``later`` needs an item: as an ingredient, as a tool, or as the key of a
+    gate.
+    """
     name = words(item)
     if later.aim == "item" and item in plan.raws.get(later.item, ()):
         return (

@@ -1,4 +1,7 @@
-"""Make the released sets: compose the scenes, and write the files that hold the scenes."""
+"""Make the files of the released sets of scenes.
+
+A hop is a milestone of a scene.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class Recipe:
 
     Attributes:
         count: number of scenes.
-        knobs: knobs of the scenes, used in turn.
+        knobs: settings of the scenes: scene 0 uses the first entry, scene 1 the second, and so on, cyclically.
         says: purpose of the set, in words.
     """
 
@@ -50,7 +53,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
 
 
 def compose_set(name: str) -> Iterator[Loaded]:
-    """Yield the scenes of a set."""
+    """Compose and yield the scenes of the set called ``name``."""
     recipe = RECIPES[name]
     for index in range(recipe.count):
         knobs = recipe.knobs[index % len(recipe.knobs)]
@@ -91,7 +94,7 @@ def make_files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[st
 
 
 def _first_view(loaded: Loaded) -> bytes:
-    """Return a PNG picture of what the agent sees at the spawn."""
+    """Return a PNG image of what the agent sees at the spawn."""
     view = VoxelWorld().reset(loaded.scene)
     return png(render(view.known, view.pose, view.things, 320, 240))
 
@@ -108,7 +111,11 @@ textures are ours, no asset of the game is in them.
 
 
 def _format_section(name: str, scenes: list[Loaded], sample: Loaded) -> str:
-    """Return the section of the README about a set."""
+    """Return the section of the README about the set called ``name``.
+
+    Args:
+        sample: the scene that illustrates the set.
+    """
     recipe = RECIPES[name]
     purpose = recipe.says[0].upper() + recipe.says[1:]
     tasks = {milestone.task for each in scenes for milestone in each.milestones}
@@ -129,7 +136,7 @@ never shown.
 
 
 def _format_rows(scenes: Iterable[Loaded]) -> str:
-    """Return the rows of a section's table, one row for each number of hops."""
+    """Return the rows of the table in a section: one row for each number of hops."""
     by_hops: dict[int, list[Loaded]] = {}
     for each in scenes:
         by_hops.setdefault(each.hops, []).append(each)
@@ -137,7 +144,7 @@ def _format_rows(scenes: Iterable[Loaded]) -> str:
 
 
 def _format_row(hops: int, scenes: list[Loaded]) -> str:
-    """Return a row of the table: means over the scenes with the same number of hops."""
+    """Return a row of the table: the mean values of the given scenes, which all have the same number of hops."""
     certificates = [each.certificate for each in scenes if each.certificate is not None]
     steps = mean(each.witness.steps for each in certificates)
     bound = mean(each.lower_bound for each in certificates)

@@ -1,4 +1,7 @@
-"""Choose the goal text: the only sentence that an agent gets."""
+"""Choose the goal text, the only sentence that the agent gets.
+
+A hop is a planned milestone; a schema is a group of similar tasks.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,16 @@ _SENTENCES: Final = {
     "take_from_third_chest": ("Put the {} into your inventory.",),
     "hunt": ("Leave no {} alive.",),
 }
-"""Schema -> further sentences for a task of this schema; the task's object replaces ``{}``."""
+"""Schema -> sentences for its tasks, in addition to the text of the task; the task's object replaces ``{}``."""
 _ITEM_SENTENCES: Final = ("Have {} in your inventory.", "Get hold of {}.")
-"""Further sentences for every goal that asks for an item; the item replaces ``{}``."""
+"""Additional sentences for each goal to have an item; the item replaces ``{}``."""
 
 
 def goal_text(rng: random.Random, goal: Hop, others: list[Hop]) -> str:
-    """Return a sentence that states the goal without naming another hop.
+    """Return a random sentence that states the goal and does not name any other hop.
 
     Raises:
-        RejectedDraw: every sentence names another hop.
+        RejectedDraw: every possible sentence names another hop.
     """
     sentences = [task(goal.task).text]
     for template in _SENTENCES.get(goal.schema, ()):

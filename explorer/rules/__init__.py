@@ -1,1 +1,2 @@
-"""The rules of every world: blocks, items, recipes, and the function that decides what an event changes."""
+"""The rules of every world: blocks, items, recipes, and the function that decides what changes when something happens.
+"""

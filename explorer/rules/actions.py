@@ -1,7 +1,8 @@
-"""The primitives as 16-bit codes, which agents choose, journals store and replays repeat.
+"""The primitives: the elementary actions of an agent, encoded as 16-bit numbers.
 
-Codes from 0 are primitives without an operand; the ranges from 100, 2000 and 3000 hold the codes to hold an item, to
-craft by a recipe and to aim at a cell.
+Agents choose codes, journals store codes, and replays repeat codes. Codes from 0 stand for primitives without an
+operand. Codes from 100 stand for holding an item, codes from 2000 for crafting by a recipe, and codes from 3000 for
+aiming at a cell.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from explorer.errors import ActionError
 from explorer.scene import Cell
 
 MAX_AIM: Final = 5
-"""Greatest offset of an aim, in cells along each axis from the cell of the feet."""
+"""Greatest offset along each axis, in cells, from the cell of the feet to the target of an aim."""
 _HOLD = 100
 _CRAFT = 2000
 _AIM = 3000
 _END = 4331
-"""First code of each range, and the first code after the last range."""
+"""First code of each of the three ranges, and the first code after the last range."""
 _SPAN: Final = 2 * MAX_AIM + 1
-"""Number of possible offsets along an axis."""
+"""Number of possible offsets along each axis."""
 
 
 class Primitive(IntEnum):
-    """Primitives without an operand."""
+    """The primitives without an operand, by their codes."""
 
     WAIT = 0
     FORWARD = 1
@@ -49,12 +50,13 @@ class Primitive(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decoded code: a primitive, or ``hold``, ``craft`` or ``aim`` with an operand.
+    """The meaning of a code: a primitive without an operand, or ``hold``, ``craft`` or ``aim`` with an operand.
 
     Attributes:
         primitive: the primitive, if ``kind`` is ``primitive``.
-        operand: number of the item (:mod:`explorer.rules.items`) or of the recipe (:mod:`explorer.rules.recipes`).
-        offset: target of an aim, relative to the cell of the feet.
+        operand: for ``hold``, the number of an item (:mod:`explorer.rules.items`); for ``craft``, the number of a
+            recipe (:mod:`explorer.rules.recipes`).
+        offset: for ``aim``, the target cell relative to the cell of the feet.
     """
 
     kind: Literal["primitive", "hold", "craft", "aim"]
@@ -64,20 +66,23 @@ class Decoded:
 
 
 def hold(item: int) -> int:
-    """Return the code for taking the item with a number from the inventory into the hand."""
+    """Return the code for taking an item from the inventory into the hand; ``item`` is the number of the item."""
     return _require_in_range(_HOLD + item, _HOLD, _CRAFT)
 
 
 def craft(recipe: int) -> int:
-    """Return the code for crafting by the recipe with a number."""
+    """Return the code for crafting by a recipe; ``recipe`` is the number of the recipe."""
     return _require_in_range(_CRAFT + recipe, _CRAFT, _AIM)
 
 
 def aim(dx: int, dy: int, dz: int) -> int:
-    """Return the code for aiming the crosshair at the middle of a cell, given by its offset from the cell of the feet.
+    """Return the code for aiming the crosshair at the middle of a cell.
+
+    Args:
+        dx, dy, dz: offset from the cell of the feet to the target cell.
 
     Raises:
-        ActionError: the cell is more than :data:`MAX_AIM` away along an axis.
+        ActionError: the offset along an axis exceeds :data:`MAX_AIM`.
     """
     if max(abs(dx), abs(dy), abs(dz)) > MAX_AIM:
         raise ActionError(f"cannot aim at {(dx, dy, dz)}: each offset must be -{MAX_AIM} to {MAX_AIM}")
@@ -88,7 +93,7 @@ def aim(dx: int, dy: int, dz: int) -> int:
 
 
 def decode(code: int) -> Decoded:
-    """Return the primitive and the operand for which a code stands.
+    """Return the primitive, and its operand if it has one, for which a code stands.
 
     Raises:
         ActionError: the code does not stand for a primitive.
@@ -107,10 +112,10 @@ def decode(code: int) -> Decoded:
 
 
 def _require_in_range(code: int, least: int, end: int) -> int:
-    """Return a code of the range from ``least`` to below ``end``.
+    """Return ``code`` if it is at least ``least`` and below ``end``.
 
     Raises:
-        ActionError: the code lies outside the range.
+        ActionError: the code lies outside this range.
     """
     if not least <= code < end:
         raise ActionError(f"there is no item or recipe with number {code - least}")

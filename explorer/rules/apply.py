@@ -1,7 +1,7 @@
-"""Decide the effect of hands and devices, for every world.
+"""Decide what an action of the hands changes, and what devices and doors do, in every world.
 
-:func:`apply` is pure: this function reads a state and returns the changes, or the reason for a refusal.
-:mod:`explorer.rules.moves` decides where a body moves, :mod:`explorer.rules.reach` on which cell the hands act.
+:func:`apply` reads a state without changing it, and returns the changes or the reason for a refusal.
+:mod:`explorer.rules.moves` decides where a body moves. :mod:`explorer.rules.reach` decides on which cell the hands act.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from explorer.scene import Cell, Change, Event, Stack
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The effect of an event.
+    """The effect of an event: either changes or a refusal.
 
     Attributes:
-        changes: the changes in order; if the event was refused, empty.
+        changes: the changes in order; empty if the event was refused or changes nothing.
         refusal: why the event was refused, or "".
     """
 
@@ -35,15 +35,15 @@ class Applied:
 
 
 def apply(state: RuleState, event: Event) -> Applied:
-    """Return the effect of an event on a state.
+    """Return the effect of an event on a state, without changing the state.
 
-    For ``arrive`` and ``tick``, the state must already have the pose after the step.
+    For the events ``arrive`` and ``tick``, the state must contain the pose after the step.
     """
     return _EFFECTS[event.kind](state, event)
 
 
 def _arrive(state: RuleState, _: Event) -> Applied:
-    """Pick up all stacks that lie in the cell of the feet."""
+    """Return the effect of picking up all stacks that lie in the cell of the feet."""
     cell = state.pose.cell
     stacks = state.items.get(cell, ())
     if not stacks:
@@ -56,7 +56,7 @@ def _tick(state: RuleState, _: Event) -> Applied:
 
 
 def _use(state: RuleState, event: Event) -> Applied:
-    """Use a device, chest or door; other blocks refuse."""
+    """Return the effect of using a device, chest or door; using any other block is refused."""
     cell = _require_cell(event)
     block = BLOCKS[state.block(cell)]
     match block.kind:
@@ -73,9 +73,9 @@ def _use(state: RuleState, event: Event) -> Applied:
 
 
 def _switch(cell: Cell, device: Block) -> Applied:
-    """Switch a lever, or press a button.
+    """Return the effect of switching a lever or pressing a button.
 
-    A button that is already on cannot be used until it springs back, at the end of a later step.
+    A button that is on cannot be pressed again until it goes off, which happens at the end of a later step.
     """
     if device.state == "on" and device.name != "lever":
         return Applied(refusal="already pressed")
@@ -84,7 +84,7 @@ def _switch(cell: Cell, device: Block) -> Applied:
 
 
 def _empty_chest(state: RuleState, cell: Cell) -> Applied:
-    """Take everything out of a chest."""
+    """Return the effect of taking everything out of a chest."""
     stacks = state.chests.get(cell, ())
     if not stacks:
         return Applied(refusal="empty")
@@ -92,7 +92,7 @@ def _empty_chest(state: RuleState, cell: Cell) -> Applied:
 
 
 def _open_door(state: RuleState, cell: Cell, block: Block) -> Applied:
-    """Open all blocks of a door, unless only devices open this door."""
+    """Return the effect of opening all blocks of a door; if only devices open this door, the event is refused."""
     if any(cell in door.cells for door in state.doors):
         return Applied(refusal="it has no handle")
     opened = variant(block.code, "open")
@@ -101,7 +101,7 @@ def _open_door(state: RuleState, cell: Cell, block: Block) -> Applied:
 
 
 def _dig(state: RuleState, event: Event) -> Applied:
-    """Replace a natural block by air, and gain its drop."""
+    """Return the effect of digging a natural block: air replaces the block, and the agent gets its drop."""
     cell = _require_cell(event)
     block = BLOCKS[state.block(cell)]
     if cell in state.placed:
@@ -115,7 +115,7 @@ def _dig(state: RuleState, event: Event) -> Applied:
 
 
 def _attack(state: RuleState, event: Event) -> Applied:
-    """Remove the mob with the name of the event, and gain its drop."""
+    """Return the effect of attacking the mob that the event names: the mob disappears, and the agent gets its drop."""
     mob = next((mob for mob in state.mobs if mob.name == event.name), None)
     if mob is None:
         return Applied(refusal="nothing to attack")
@@ -124,9 +124,10 @@ def _attack(state: RuleState, event: Event) -> Applied:
 
 
 def _place(state: RuleState, event: Event) -> Applied:
-    """Place the block of the held item; one item is spent.
+    """Return the effect of placing the block of the held item, which uses up one item.
 
-    For ``place_below`` the target is the cell of the feet; the body has jumped before the block is placed.
+    For the primitive ``place_below``, the cell of the event is the cell of the feet. The body jumps before the block is
+    placed.
     """
     cell = _require_cell(event)
     placed = block_of(state.held) if state.held else None
@@ -143,14 +144,14 @@ def _place(state: RuleState, event: Event) -> Applied:
 
 
 def _hold(state: RuleState, event: Event) -> Applied:
-    """Take the item with the name of the event in hand."""
+    """Return the effect of taking in hand the item that the event names."""
     if not state.inventory.get(event.name):
         return Applied(refusal=f"no {event.name} in the inventory")
     return Applied((Change("hold", name=event.name),))
 
 
 def _drop(state: RuleState, event: Event) -> Applied:
-    """Lay one of the held items into a cell where a body could stand."""
+    """Return the effect of dropping one held item into the cell of the event, in which a body must be able to stand."""
     cell = _require_cell(event)
     if state.held is None:
         return Applied(refusal="nothing in hand")
@@ -161,7 +162,7 @@ def _drop(state: RuleState, event: Event) -> Applied:
 
 
 def _craft(state: RuleState, event: Event) -> Applied:
-    """Spend the ingredients of a recipe, and gain what the recipe makes."""
+    """Return the effect of crafting: the agent loses the ingredients of the recipe and gets its product."""
     chosen = RECIPES[recipe(event.name)]
     ingredients = take_ingredients(chosen, state.inventory)
     if ingredients is None:
@@ -175,7 +176,7 @@ def _craft(state: RuleState, event: Event) -> Applied:
 def _find_door(state: RuleState, cell: Cell, code: int) -> Iterable[Cell]:
     """Yield the cells of a door from bottom to top.
 
-    These are the cells in an unbroken column around ``cell`` that hold a block with the code ``code``.
+    These cells form a vertical column without gaps, which includes ``cell``. Each holds a block with the code ``code``.
     """
     x, low, z = cell
     while state.block((x, low - 1, z)) == code:
@@ -187,12 +188,18 @@ def _find_door(state: RuleState, cell: Cell, code: int) -> Iterable[Cell]:
 
 
 def _gain(stacks: Iterable[Stack]) -> tuple[Change, ...]:
-    """Return the changes that add stacks to the inventory."""
+    """Return the changes that add the items of some stacks to the inventory."""
     return tuple(Change("inventory", name=stack.item, count=stack.count) for stack in stacks)
 
 
 def _spend(state: RuleState, taken: Mapping[str, int]) -> tuple[Change, ...]:
-    """Return the changes that take items out of the inventory; if the held item runs out, the hand becomes empty."""
+    """Return the changes that remove items from the inventory.
+
+    If no held item is left, a further change empties the hand.
+
+    Args:
+        taken: item -> how many to remove.
+    """
     changes = [Change("inventory", name=name, count=-count) for name, count in taken.items()]
     held = state.held
     # A change "hold" without a name empties the hand.
@@ -202,7 +209,7 @@ def _spend(state: RuleState, taken: Mapping[str, int]) -> tuple[Change, ...]:
 
 
 def _require_cell(event: Event) -> Cell:
-    """Return the cell of an event of a kind that always has a cell."""
+    """Return the cell of an event whose kind always has a cell."""
     if event.cell is None:
         raise ValueError(f"{event.kind} without a cell")
     return event.cell

@@ -1,16 +1,17 @@
-"""The blocks: facts of vanilla Minecraft 1.16.5, and the few decisions that turn these facts into the rules "1".
+"""The blocks: facts of vanilla Minecraft 1.16.5, and the decisions that turn these facts into version "1" of the rules.
 
-* To a body, a cell is a full cube or empty. Slabs, stairs, fences, gates, walls, beds, pots and trapdoors are cubes.
-  Carpets, rails, signs, torches, plants, ladders and other flat or thin things are empty, as are water and vines.
+* For a body, a cell is either a full cube or empty. Slabs, stairs, fences, gates, walls, beds, pots and trapdoors are
+  full cubes. Carpets, rails, signs, torches, plants, ladders and other flat or thin blocks are empty; so are water and
+  vines.
 * A closed door is a cube that blocks sight; an open door is empty. Only ``*_door`` blocks are doors.
-* Only natural blocks break: :data:`NATURAL` is the whole list. A block with
-  ``harvestTools`` breaks only with one of these tools; all other natural blocks break with bare hands. Built blocks
-  never break; terracotta, sandstone and planks count as built.
-* A dig gives one item or no item, never by chance: :data:`DROPS` lists where this differs from vanilla.
+* Only natural blocks break; :data:`NATURAL` lists them all. A block with ``harvestTools`` breaks only with one of these
+  tools; all other natural blocks break with bare hands. Built blocks never break; terracotta, sandstone and planks
+  count as built.
+* Digging a block always gives the same single item, or no item. :data:`DROPS` lists the differences from vanilla.
 * An agent can see through :data:`CLEAR` cubes, but not reach through them. Leaves block sight.
 * Grasses, vines and other :data:`SCENERY` act like air: bodies and hands pass through, and placed blocks replace them.
 
-A block's code is its index in :data:`BLOCKS`, the same in every scene of rules "1".
+A block's code is its index in :data:`BLOCKS`; it is the same in every scene with version "1" of the rules.
 """
 
 from __future__ import annotations
@@ -32,16 +33,19 @@ from explorer.errors import UnknownNameError
 Kind = Literal[
     "unseen", "air", "water", "lava", "natural", "built", "decor", "door", "device", "plate", "chest", "table"
 ]
-"""Kind of a block.
+"""Kind of a block; kinds that their names do not explain are listed here.
 
-``unseen``: code of a cell that the agent has not seen; ``natural``: breakable; ``built``: cubes that never break;
-``decor``: empty to a body, never breaks; ``device``: levers and buttons; ``plate``: pressure plates;
-``table``: crafting tables.
+``unseen``: stands for a cell that the agent has not seen. ``natural``: breakable. ``built``: cubes that never break.
+``decor``: does not stop a body, never breaks. ``device``: levers and buttons. ``plate``: pressure plates. ``table``:
+crafting tables.
 """
 State = Literal["", "open", "on"]
 
 FACTS: Final[dict[str, list[Any]]] = json.loads(Path(__file__).with_name("minecraft.json").read_text("utf-8"))
-"""Rows of vanilla's tables of blocks, items, recipes and tool speeds; ``scripts/rules`` writes the file."""
+"""Name of a table -> its rows; the tables list vanilla's blocks, items, recipes and tool speeds.
+
+``scripts/rules`` writes the file from which they are read.
+"""
 
 NATURAL: Final = {
     "earth": "dirt coarse_dirt grass_block podzol mycelium farmland grass_path sand red_sand gravel clay soul_sand"
@@ -58,7 +62,10 @@ NATURAL: Final = {
     "seedlings": "*_sapling *_mushroom *_fungus crimson_roots warped_roots",
     "animals": "*_wool cobweb",
 }
-"""Group -> name patterns of the blocks that break; potted plants match but do not break."""
+"""Group -> name patterns of the blocks that break.
+
+Potted plants match some patterns, but do not break.
+"""
 
 DROPS: Final = {
     "gravel": "gravel",
@@ -69,7 +76,10 @@ DROPS: Final = {
     "potatoes": "potato",
     **dict.fromkeys(("*_leaves", "*_mushroom_block"), None),
 }
-"""Name pattern -> item that a dig gives, or None, for blocks whose drop depends on chance, age or tool in vanilla."""
+"""Name pattern -> the item that digging the block gives, or None for no item.
+
+In vanilla, the drop of these blocks depends on chance, age or tool.
+"""
 
 SCENERY: Final = (
     "grass tall_grass fern large_fern dead_bush vine *_vines *_vines_plant nether_sprouts seagrass tall_seagrass kelp"
@@ -77,13 +87,13 @@ SCENERY: Final = (
 )
 """Name patterns of blocks that act like air."""
 FLAT: Final = "*_carpet repeater comparator lily_pad ladder snow"
-"""Name patterns of blocks that are empty to a body here, although they have a thin box in vanilla."""
+"""Name patterns of blocks that have a thin box in vanilla, but that do not stop a body here."""
 CLEAR: Final = (
     "glass *_glass *glass_pane barrier iron_bars chain cobweb ice frosted_ice slime_block honey_block spawner beacon"
     " conduit *_fence *_fence_gate scaffolding bamboo lantern soul_lantern end_rod bell brewing_stand flower_pot"
     " potted_* *_skull *_head chorus_plant cake turtle_egg sea_pickle"
 )
-"""Name patterns of cubes that an agent can see through."""
+"""Name patterns of full cubes that an agent can see through."""
 KINDS: Final[dict[str, Kind]] = {
     "unseen": "unseen",
     "air": "air",
@@ -99,27 +109,30 @@ KINDS: Final[dict[str, Kind]] = {
     "*shulker_box": "chest",
     "crafting_table": "table",
 }
-"""Name pattern -> kind; the first pattern that matches decides. All other blocks are natural, built or decor."""
+"""Name pattern -> kind of the blocks that match; the first matching pattern decides.
+
+Blocks that match no pattern are natural, built or decor.
+"""
 ALIASES: Final = {"cave_air": "air", "void_air": "air"}
-"""Name in vanilla -> name of the same block here."""
+"""Name of a block in vanilla -> name of the block that replaces it here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a cell can hold.
+    """The content of a cell: a block in one of its states.
 
     Attributes:
         code: index of the block in :data:`BLOCKS`.
-        name: name without namespace.
-        state: ``open`` for a door, ``on`` for a lever, button or plate, otherwise "".
-        solid: the block stops a body, and a ray that tests what hands can touch.
-        opaque: the block stops sight.
-        usable: the block stops a touching ray, even if a body can pass.
-        replaceable: a placed block may take the cell.
-        breakable: the block can be dug.
+        name: name without the namespace ``minecraft:``.
+        state: ``open`` for an open door; ``on`` for a lever, button or plate that is on; otherwise "".
+        solid: whether the block stops a body, and stops a ray that finds what hands touch.
+        opaque: whether the block stops sight.
+        usable: whether the block stops a ray that finds what hands touch, even if a body can pass.
+        replaceable: whether a placed block may replace this block.
+        breakable: whether the block can be dug.
         tools: items that break the block; empty if bare hands break it.
-        drop: the item that a dig gives, or None.
-        hardness: vanilla's hardness, which sets the ticks of a dig; -1 for blocks that vanilla never digs.
+        drop: the item that digging the block gives, or None.
+        hardness: vanilla's hardness, which determines the ticks of a dig; -1 for blocks that cannot be dug in vanilla.
     """
 
     code: int
@@ -142,7 +155,11 @@ def _compile_patterns(patterns: str) -> re.Pattern[str]:
 
 
 def _matches(name: str, patterns: str) -> bool:
-    """Return whether a name matches one of some patterns with wildcards, separated by spaces."""
+    """Return whether a name matches at least one of the patterns.
+
+    Args:
+        patterns: patterns with wildcards, separated by spaces.
+    """
     return _compile_patterns(patterns).match(name) is not None
 
 
@@ -162,7 +179,13 @@ def _find_kind(name: str, solid: bool) -> Kind:
 
 
 def _find_drop(name: str, drops: list[str]) -> str | None:
-    """Return the item that a dig gives: from :data:`DROPS`, otherwise the first of vanilla's drops, or None."""
+    """Return the item that digging a block gives, or None if there is no such item.
+
+    A pattern of :data:`DROPS` that matches the name decides; otherwise, the first entry of ``drops`` does.
+
+    Args:
+        drops: the drops of the block in vanilla.
+    """
     for pattern, drop in DROPS.items():
         if _matches(name, pattern):
             return drop
@@ -170,14 +193,17 @@ def _find_drop(name: str, drops: list[str]) -> str | None:
 
 
 def _list_states(kind: Kind) -> tuple[State, ...]:
-    """Return the states in which blocks of a kind occur, the initial state first."""
+    """Return the states that blocks of a kind can have; the initial state comes first."""
     if kind == "door":
         return ("", "open")
     return ("", "on") if kind in ("device", "plate") else ("",)
 
 
 def _list_blocks() -> Iterator[Block]:
-    """Yield every block in the order of codes: unseen, then vanilla's blocks in vanilla's order, state by state."""
+    """Yield every block in every state, in the order of codes.
+
+    The block ``unseen`` comes first, then vanilla's blocks in vanilla's order; the states of a block follow each other.
+    """
     code = 0
     unseen = ["unseen", -1, 0, "", [], []]
     for name, hardness, collides, _, tools, drops in [unseen, *FACTS["blocks"]]:
@@ -218,22 +244,28 @@ SOLID: Final = bytes(block.solid for block in BLOCKS)
 OPAQUE: Final = bytes(block.opaque for block in BLOCKS)
 USABLE: Final = bytes(block.usable for block in BLOCKS)
 REPLACEABLE: Final = bytes(block.replaceable for block in BLOCKS)
-"""Four tables of 0 and 1 by code, as bytes, because indexing bytes is the fastest test of a single cell."""
+"""Four tables of 0 and 1 by block code: for each code, one byte.
+
+They are bytes because indexing bytes is the fastest way to test a single cell.
+"""
 
 
 def mask(table: bytes) -> NDArray[np.bool_]:
-    """Return a table by code, for example :data:`SOLID`, as an array that an array of codes can index."""
+    """Return a table of 0 and 1 by block code, such as :data:`SOLID`, as a Boolean array.
+
+    An array of block codes can index the result.
+    """
     return np.frombuffer(table, np.bool_)
 
 
 @cache
 def has_kind(*kinds: Kind) -> NDArray[np.bool_]:
-    """Return a table by code: whether the kind of the block is one of ``kinds``."""
+    """Return a Boolean array by block code: whether the kind of the block is one of ``kinds``."""
     return np.array([block.kind in kinds for block in BLOCKS])
 
 
 def code(name: str, state: str = "") -> int:
-    """Return the code of a block, given by its name with or without ``minecraft:`` and its state.
+    """Return the code of the block with a name and a state; the name may begin with ``minecraft:``.
 
     Raises:
         UnknownNameError: no block has this name, or the block has no such state.
@@ -250,7 +282,10 @@ def code(name: str, state: str = "") -> int:
 
 
 def variant(block: int, state: str) -> int:
-    """Return the code of the same block in another state.
+    """Return the code of the same block in the state ``state``.
+
+    Args:
+        block: code of the block in any state.
 
     Raises:
         UnknownNameError: the block has no such state.

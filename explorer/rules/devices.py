@@ -1,4 +1,4 @@
-"""What devices and doors do at the end of a step: plates and doors change, and buttons spring back."""
+"""Decide what devices and doors do at the end of a step: plates and doors change, and pressed buttons go off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from explorer.scene import Cell, Change, move_by
 
 
 def tick(state: RuleState) -> Iterator[Change]:
-    """Yield the changes at the end of a step: first of plates, then of doors in their order, then of buttons."""
+    """Yield the changes at the end of a step: first those of plates, then those of doors, then those of buttons."""
     # Plates change before doors, so doors read the new codes of plates.
     plates = dict(_move_plates(state))
     yield from (Change("block", cell, code=code) for cell, code in plates.items())
@@ -31,7 +31,10 @@ def tick(state: RuleState) -> Iterator[Change]:
 
 
 def _move_plates(state: RuleState) -> Iterator[tuple[Cell, int]]:
-    """Yield the cell and the new code of each plate that changes: only the plate in the cell of the feet is on."""
+    """Yield the cell and the new code of each plate that changes.
+
+    After the change, only a plate in the cell of the feet is on.
+    """
     feet = state.pose.cell
     for cell in sorted(state.pressed - {feet}):
         yield cell, variant(state.block(cell), "")
@@ -57,7 +60,13 @@ def _is_button(code: int) -> bool:
 
 
 def _update_door(state: RuleState, door: Door, is_triggered: bool) -> Iterator[Change]:
-    """Yield the changes of a door and its timer; a body in the cells of the door keeps the door open."""
+    """Yield the changes of a door and its timer.
+
+    While a body is in the cells of the door, the door does not close.
+
+    Args:
+        is_triggered: whether enough devices are on to open the door.
+    """
     is_open = BLOCKS[state.block(door.cells[0])].state == "open"
     steps_left = state.timers.get(door.name, 0)
     if is_triggered:
@@ -77,6 +86,6 @@ def _update_door(state: RuleState, door: Door, is_triggered: bool) -> Iterator[C
 
 
 def _turn_door(state: RuleState, door: Door, turned: State) -> Iterator[Change]:
-    """Yield the changes that open or shut a door."""
+    """Yield the changes that put all blocks of a door into the state ``turned``."""
     for cell in door.cells:
         yield Change("block", cell, code=variant(state.block(cell), turned))

@@ -1,6 +1,6 @@
-"""The items: which block an item places, which blocks the item digs, and how fast.
+"""The items: which block an item places, which blocks it digs, and how fast it digs.
 
-Tools do not wear. Beds, doors, liquids and blocks that act like air cannot be placed.
+Tools do not wear out. Beds, doors, liquids and blocks that act like air cannot be placed.
 """
 
 from __future__ import annotations
@@ -13,23 +13,27 @@ from explorer.errors import find_known
 from explorer.rules.blocks import BLOCKS, FACTS, Block, code
 
 ITEMS: Final[tuple[str, ...]] = tuple(FACTS["items"])
-"""Item names. The number of an item, as in codes to hold the item, is its index here in every scene of rules "1"."""
+"""Names of all items.
+
+The index of a name is the number of the item, which the codes for holding an item contain. It is the same in every
+scene with version "1" of the rules.
+"""
 TICKS_TO_DIG: Final = 30
-"""Ticks to dig a block of hardness 1 at speed 1 with a tool that the block needs, as in vanilla."""
+"""Ticks that a dig takes at hardness 1 and speed 1, as in vanilla with a tool that breaks the block."""
 
 _NUMBERS: Final = {name: number for number, name in enumerate(ITEMS)}
 _SPEEDS: Final[dict[str, dict[str, float]]] = dict(FACTS["speeds"])
-"""Material -> tool -> speed."""
+"""Material of a block -> tool -> speed of digging."""
 _MATERIALS: Final[dict[str, str]] = {row[0]: row[3] for row in FACTS["blocks"]}
-"""Block -> material."""
+"""Name of a block -> material."""
 _TWO_CELLS: Final = ("_bed", "_door")
-"""Endings of the names of items whose block fills two cells, so that these items cannot be placed."""
+"""Endings of item names: the block of such an item fills two cells, so the item cannot be placed."""
 _NOT_PLACED: Final = ("wheat",)
-"""Items that have the name of a block but do not place the block."""
+"""Items that cannot be placed although a block has the same name."""
 
 
 def item(name: str) -> int:
-    """Return the number of an item, given by its name with or without ``minecraft:``.
+    """Return the number of the item called ``name``; the name may begin with ``minecraft:``.
 
     Raises:
         UnknownNameError: no item has this name.
@@ -39,7 +43,7 @@ def item(name: str) -> int:
 
 @cache
 def block_of(name: str) -> int | None:
-    """Return the code of the block that an item places, or None if the item cannot be placed.
+    """Return the code of the block that the item called ``name`` places, or None if the item cannot be placed.
 
     Raises:
         UnknownNameError: no item has this name.
@@ -59,10 +63,10 @@ def digs(held: str | None, block: Block) -> bool:
 
 
 def dig_ticks(held: str | None, block: Block) -> int:
-    """Return how many ticks a dig takes, from vanilla's hardness, material and tool speeds.
+    """Return how many ticks it takes to dig a block, computed from vanilla's hardness, material and tool speeds.
 
     Args:
-        held: an item with which the block breaks (:func:`digs`), or None for bare hands.
+        held: an item that breaks the block (:func:`digs`), or None for bare hands.
     """
     speed = _SPEEDS.get(_MATERIALS[block.name], {}).get(held or "", 1)
     return max(1, math.ceil(block.hardness * TICKS_TO_DIG / speed))
@@ -70,7 +74,10 @@ def dig_ticks(held: str | None, block: Block) -> int:
 
 @cache
 def tool_needed(block: Block) -> str:
-    """Return the tool that a block needs, in words: ``a pickaxe``, ``an iron pickaxe or better``, "" for bare hands."""
+    """Return in words the tool that breaks a block, such as ``a pickaxe`` or ``an iron pickaxe or better``.
+
+    If bare hands break the block, return "".
+    """
     if not block.tools:
         return ""
     # Tools are named ``wooden_pickaxe`` or ``shears``: the kind is the part after the last underscore.

@@ -1,4 +1,4 @@
-"""Animals and monsters, which stand still, block nothing, and matter only for their drops."""
+"""Animals and monsters (mobs), which stand still, bar no way, and matter only for their drops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ class MobKind:
     """A kind of mob.
 
     Attributes:
-        drop: the stack that an attack gives; in the game, most counts are random, here they are fixed.
+        drop: the stack that the agent gets for an attack; its count is fixed, although most counts are random in
+            vanilla.
         tall: whether the mob fills two cells, one above the other.
     """
 
@@ -40,7 +41,7 @@ MOBS: Final[dict[str, MobKind]] = {
 
 
 def mob_kind(name: str) -> MobKind:
-    """Return a kind of mob by its name, with or without namespace.
+    """Return the kind of mob called ``name``; the name may begin with ``minecraft:``.
 
     Raises:
         UnknownNameError: no kind of mob has this name.

@@ -1,6 +1,7 @@
-"""Decide where a step of the body ends on the lattice of cells; a world may carry out the step with physics.
+"""Decide in which cell a step of the body ends.
 
-A world only needs to tell which block a cell holds. Cells outside the arena are solid.
+On the lattice, a body stands in the middle of a cell and faces one of four directions. A world may carry out the steps
+with physics, but needs only to know which block each cell holds. Cells outside the arena are solid.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from explorer.rules.blocks import LAVA, SOLID, code
 from explorer.scene import FACINGS, Cell, Pose
 
 DEEPEST: Final = 3
-"""Greatest depth in cells to which a body moves down by walking."""
+"""Greatest number of cells that a step down by walking may descend; deeper steps are refused."""
 OUTSIDE: Final = code("bedrock")
-"""Block of every cell outside the arena: solid, opaque, never broken."""
+"""Code of the block that fills every cell outside the arena: it is solid and opaque and never breaks."""
 _TURNS: Final = {Primitive.FORWARD: 0, Primitive.BACK: 2, Primitive.LEFT: 3, Primitive.RIGHT: 1, Primitive.JUMP: 0}
-"""Primitive -> quarter turns to the right from the facing to the direction of the move."""
+"""Primitive -> direction of the move relative to the facing, as a number of quarter turns to the right."""
 
 
 class Terrain(Protocol):
-    """Anything that can tell which block a cell holds."""
+    """Any object that returns the block in a cell."""
 
     def block(self, cell: Cell) -> int:
         """Return the code of the block in a cell; for cells outside the arena, return :data:`OUTSIDE`."""
@@ -31,13 +32,13 @@ class Terrain(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The way of a move, and where the move ends.
+    """The course of a move and its end.
 
     Attributes:
         cell: cell of the feet after the move; if the move is refused, the cell before the move.
-        end: ``moved``, ``refused`` or ``lava`` (the body touches lava).
+        end: ``moved``, ``refused``, or ``lava`` if the body touches lava.
         reason: why the move is refused, or "".
-        kind: ``walk`` (may fall), ``up`` (jumps up) or ``over`` (jumps over a gap).
+        kind: ``walk`` (which may end in a fall), ``up`` (a jump onto a block) or ``over`` (a jump over a gap).
     """
 
     cell: Cell
@@ -47,12 +48,12 @@ class Way:
 
 
 def find_heading(pose: Pose, primitive: Primitive) -> Cell:
-    """Return the direction of a move as a unit offset."""
+    """Return the direction of a move as an offset of one cell."""
     return FACINGS[(pose.facing + _TURNS[primitive]) % 4]
 
 
 def move(terrain: Terrain, pose: Pose, primitive: Primitive) -> Way:
-    """Return the cells that a body passes on a move.
+    """Return the course and the end of a move.
 
     Args:
         primitive: forward, back, left, right or jump.
@@ -64,7 +65,7 @@ def move(terrain: Terrain, pose: Pose, primitive: Primitive) -> Way:
 
 
 def fall(terrain: Terrain, cell: Cell) -> Way:
-    """Return the way of a body that falls from a cell to the ground or into lava, from any height."""
+    """Return the course of a body that falls from a cell, at any height, until it reaches the ground or lava."""
     x, y, z = cell
     while True:
         if _has_lava(terrain, ((x, y, z), (x, y + 1, z))):
@@ -75,7 +76,10 @@ def fall(terrain: Terrain, cell: Cell) -> Way:
 
 
 def stands(terrain: Terrain, cell: Cell) -> bool:
-    """Return whether a body can stand in a cell: two free cells without lava above solid ground."""
+    """Return whether a body can stand in a cell: this cell and the next above are free, and the ground below is solid.
+
+    Lava does not count as free.
+    """
     x, y, z = cell
     room = (cell, (x, y + 1, z))
     if not _is_free(terrain, room) or _has_lava(terrain, room):
@@ -84,7 +88,7 @@ def stands(terrain: Terrain, cell: Cell) -> bool:
 
 
 def _walk(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
-    """Return the way of a step to a neighbouring column, which may end up to :data:`DEEPEST` cells lower."""
+    """Return the course of a step to a neighbouring column; it may end up to :data:`DEEPEST` cells lower."""
     x = cell[0] + towards[0]
     y = cell[1]
     z = cell[2] + towards[2]
@@ -103,7 +107,7 @@ def _walk(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
 
 
 def _jump(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
-    """Return the way of a jump: onto the block ahead if there is a block, otherwise over a gap of one cell."""
+    """Return the course of a jump: if a block is ahead, onto this block; otherwise, over a gap of one cell."""
     x, y, z = cell
     dx, _, dz = towards
     head_room = x, y + 2, z
@@ -126,7 +130,10 @@ def _jump(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
 
 
 def _fly(terrain: Terrain, cell: Cell, goal: Cell, crossed: Collection[Cell], kind: Literal["up", "over"]) -> Way:
-    """Return the way of a jump to the cell ``goal``; all crossed cells must be free."""
+    """Return the course of a jump to the cell ``goal``.
+
+    If a solid block is in one of the cells ``crossed``, the jump is refused.
+    """
     if not _is_free(terrain, crossed):
         return Way(cell, "refused", "bumped", kind)
     return Way(goal, "lava" if _has_lava(terrain, crossed) else "moved", "", kind)

@@ -1,10 +1,11 @@
 """Compute the cells that a ray from the eye crosses.
 
-At lattice poses, the offsets of these cells are fixed, so they are computed once per direction.
+A ray walks from cell to cell by a digital differential analyser (Amanatides and Woo 1987). It never walks diagonally,
+so no ray passes through an edge. If a ray meets an edge exactly, the walk goes along x before y before z. Fractions
+make this test exact.
 
-A digital differential analyser (Amanatides and Woo 1987) walks from cell to neighbouring cell, never diagonally, so no
-ray slips through an edge. If a ray meets an edge exactly, the walk goes along x before y before z. Fractions make the
-test for an edge exact.
+In every pose of the lattice, the eye is at the same point of its cell. So the offsets of the crossed cells depend only
+on the direction, and are computed once for each direction.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ from typing import Final
 from explorer.scene import EYE_HEIGHT, Cell, Pose
 
 REACH: Final = 4.5
-"""Farthest distance in metres from the eye to the point where a ray enters a cell."""
+"""Greatest distance in metres from the eye to the point where a ray enters a cell that hands can reach."""
 
 Number = Fraction | float
 Vector = tuple[Number, ...]
-"""x, y, z; fractions where edges matter."""
+"""Components x, y, z; they are fractions where a ray may meet an edge exactly."""
 _EYE: Final = (Fraction(1, 2), Fraction(str(EYE_HEIGHT)), Fraction(1, 2))
 _FLAT: Final = 1e-9
-"""Components of a direction below this count as 0."""
+"""Components of a direction with a smaller absolute value count as 0."""
 _NEVER: Final = Fraction(10**9)
-"""Position along a ray that stands for a boundary which the ray never reaches."""
+"""Position along a ray that means "never", for boundaries of cells that the ray does not reach."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A cell that a ray crosses.
+    """A cell that a ray from the eye crosses.
 
     Attributes:
-        offset: offset from the cell of the feet.
-        distance: metres from the eye to the point where the ray enters the cell.
-        before: offset of the previous cell on the ray; for the first cell, its own offset.
+        offset: offset of the cell from the cell of the feet.
+        distance: distance in metres from the eye to the point where the ray enters the cell.
+        before: offset of the previous cell on the ray; for the first cell, the same as ``offset``.
     """
 
     offset: Cell
@@ -46,15 +47,15 @@ class Crossing:
 
 
 def ray(pose: Pose) -> tuple[Crossing, ...]:
-    """Return the cells that the crosshair crosses within :data:`REACH`, the eye's own cell first."""
+    """Return the cells on the line of the crosshair, up to :data:`REACH` from the eye; the cell of the eye is first."""
     return _crossings(pose.facing, pose.pitch, pose.aim)
 
 
 @cache
 def _crossings(facing: int, pitch: int, aim: Cell | None) -> tuple[Crossing, ...]:
-    """Return the crossings of the crosshair.
+    """Return the cells on the line of the crosshair.
 
-    The crosshair points to the middle of the cell ``aim``, or, if ``aim`` is None, along ``facing`` and ``pitch``.
+    The line goes to the middle of the cell ``aim``; if ``aim`` is None, its direction is ``facing`` and ``pitch``.
     """
     if aim is None:
         straight = Pose((0, 0, 0), facing, pitch).direction
@@ -65,7 +66,7 @@ def _crossings(facing: int, pitch: int, aim: Cell | None) -> tuple[Crossing, ...
 
 
 def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...]:
-    """Return the cells that a ray crosses, beginning with the cell of its start.
+    """Return the cells that a ray crosses; the cell that contains its start is first.
 
     Args:
         direction: vector of any length except 0; components below 1e-9 count as 0.

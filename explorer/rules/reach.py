@@ -1,4 +1,7 @@
-"""Resolve a primitive of the hands to an event on the cell that the hands reach."""
+"""Find the cell or mob on which the hands act, and turn an action of the hands into an event.
+
+A primitive is an elementary action of the agent. The crosshair is the line from the eye along which the agent aims.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,10 @@ OUT_OF_REACH: Final = "out of reach"
 
 
 def resolve_event(state: RuleState, decoded: Decoded) -> Event | str:
-    """Return the event that a primitive of the hands causes, or, if there is no event, the reason as text.
+    """Return the event that an action of the hands causes, or the reason as text if it causes no event.
 
     Args:
-        decoded: use, dig, attack, place, place_ahead, place_below, drop, hold or craft.
+        decoded: the action: use, dig, attack, place, place_ahead, place_below, drop, hold or craft.
     """
     if decoded.kind != "primitive":
         return _resolve_name(decoded)
@@ -32,7 +35,11 @@ def resolve_event(state: RuleState, decoded: Decoded) -> Event | str:
 
 
 def _resolve_name(decoded: Decoded) -> Event | str:
-    """Return the event to hold an item or to craft by a recipe; the operand is the number of the item or recipe."""
+    """Return the event to hold an item or to craft by a recipe, or the reason as text if the number is unknown.
+
+    Args:
+        decoded: the action; its operand is the number of the item or recipe.
+    """
     number = decoded.operand
     if decoded.kind == "hold":
         return Event("hold", name=ITEMS[number]) if number < len(ITEMS) else "no such item"
@@ -40,7 +47,7 @@ def _resolve_name(decoded: Decoded) -> Event | str:
 
 
 def find_touched(state: ReachState, pose: Pose | None = None) -> Crossing | None:
-    """Return the crossing of the first solid or usable cell along the crosshair; None if no cell in reach is either.
+    """Return the first cell along the crosshair that is solid or usable, or None if no such cell is in reach.
 
     The cell of the eye does not count.
 
@@ -57,7 +64,7 @@ def find_touched(state: ReachState, pose: Pose | None = None) -> Crossing | None
 
 
 def mob_hit(state: ReachState) -> Mob | None:
-    """Return the first mob along the crosshair that is in reach and not behind a solid cell, or None."""
+    """Return the first mob along the crosshair, or None if no mob is in reach before the first solid cell."""
     # If mobs share a cell, the mob that comes first in the state counts.
     cells = {cell: mob for mob in reversed(tuple(state.mobs)) for cell in mob_cells(mob)}
     if cells:
@@ -78,12 +85,12 @@ def mob_cells(mob: Mob) -> tuple[Cell, ...]:
 
 
 def table_in_reach(state: RuleState) -> bool:
-    """Return whether a ray from the eye to the middle of any crafting table touches that table before other blocks."""
+    """Return whether the agent could touch a crafting table by aiming at its middle."""
     return any(can_touch(state, offset) for offset in _list_tables(state))
 
 
 def can_touch(state: ReachState, offset: Cell) -> bool:
-    """Return whether a ray from the eye to the middle of a cell touches the cell before other blocks.
+    """Return whether the agent could touch a cell by aiming at its middle, with no other block in between.
 
     Args:
         offset: offset of the cell from the cell of the feet.
@@ -95,7 +102,7 @@ def can_touch(state: ReachState, offset: Cell) -> bool:
 
 
 def _list_tables(state: RuleState) -> Iterator[Cell]:
-    """Yield the offsets, from the cell of the feet, of the crafting tables that can be aimed at."""
+    """Yield the offset of each crafting table at which the agent can aim, from the cell of the feet."""
     x, y, z = state.pose.cell
     span = range(-MAX_AIM, MAX_AIM + 1)
     for dy in span:
@@ -107,7 +114,8 @@ def _list_tables(state: RuleState) -> Iterator[Cell]:
 
 
 def _act_on(deed: Deed, state: RuleState) -> Event | str:
-    """Return the event of a deed on the cell that the crosshair touches."""
+    """Return the event of the kind ``deed`` on the cell that the crosshair touches, or the reason if it touches none.
+    """
     touched = find_touched(state)
     return Event(deed, move_by(state.pose.cell, touched.offset)) if touched else OUT_OF_REACH
 
@@ -118,7 +126,10 @@ def _attack(state: RuleState) -> Event | str:
 
 
 def _place(state: RuleState) -> Event | str:
-    """Return the event to place a block before the touched face, which is where the ray comes from."""
+    """Return the event to place a block in front of the touched face, or the reason as text if this is impossible.
+
+    This is the last cell that the ray crosses before the touched cell.
+    """
     touched = find_touched(state)
     if touched is None:
         return OUT_OF_REACH
@@ -131,7 +142,7 @@ def _place(state: RuleState) -> Event | str:
 
 
 def _place_ahead(state: RuleState) -> Event | str:
-    """Return the event to place a block as ground in front of the body."""
+    """Return the event to place a block as ground in front of the body, or the reason as text if this is impossible."""
     front = _find_front(state.pose)
     if SOLID[state.block(front)]:
         return "something is in the way"
@@ -139,7 +150,10 @@ def _place_ahead(state: RuleState) -> Event | str:
 
 
 def _place_below(state: RuleState) -> Event | str:
-    """Return the event to jump and place a block into the cell of the feet."""
+    """Return the event to jump and place a block into the cell where the feet are now.
+
+    If there is no room for the jump, return the reason as text.
+    """
     feet = state.pose.cell
     above = move_by(feet, (0, 2, 0))
     if SOLID[state.block(above)]:

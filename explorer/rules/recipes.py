@@ -1,8 +1,8 @@
 """The recipes: what crafting takes and gives. There is no smelting, brewing or stonecutting.
 
-Recipes of vanilla that have the same result, and differ only in the kind of an ingredient, are a single recipe here.
-The kinds form a group, and any mixture of kinds serves: any planks make a chest, any oak log makes oak planks. Crafting
-uses up all ingredients, even the buckets of a cake.
+Some recipes of vanilla give the same result and differ only in the kind of an ingredient; here, they are a single
+recipe. The kinds of such an ingredient form a group, and any mixture of them will do. For example, any planks make a
+chest. Crafting uses up all ingredients, even the buckets of a cake.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ class Recipe:
     """A way to craft an item.
 
     Attributes:
-        name: name of the item; further recipes for the same item have names like ``stick_from_bamboo``.
+        name: name of the item; further recipes for the same item have names such as ``stick_from_bamboo``.
         makes: the item that the recipe makes.
-        count: number of items that the recipe makes at a time.
-        needs: disjoint groups of items, and how many items of each group the recipe takes.
-        table: whether a crafting table must be in reach, because the recipe does not fit into 2 x 2 cells.
+        count: number of items that one use of the recipe makes.
+        needs: groups of interchangeable items, and how many items the recipe takes from each group; no item is in two
+            groups.
+        table: whether a crafting table must be in reach, because the ingredients do not fit into 2 x 2 cells.
     """
 
     name: str
@@ -39,7 +40,10 @@ class Recipe:
 
 
 def _list_recipes() -> tuple[Recipe, ...]:
-    """Return the recipes in the order of their items; the simplest recipe of an item is first and has its bare name."""
+    """Return all recipes, ordered by the numbers of the items that they make.
+
+    The simplest recipe for an item comes first and has the name of the item.
+    """
     recipes: dict[str, Recipe] = {}
     for makes, count, width, height, groups in sorted(FACTS["recipes"], key=_rank):
         name = makes
@@ -54,10 +58,10 @@ def _list_recipes() -> tuple[Recipe, ...]:
 
 
 def _fits_without_table(width: int, height: int, needs: Needs) -> bool:
-    """Return whether the ingredients of a recipe fit into 2 x 2 cells.
+    """Return whether the ingredients of a recipe fit into 2 x 2 cells, so that no crafting table is needed.
 
     Args:
-        width, height: size of the recipe's pattern; 0 if the ingredients may lie in any cells.
+        width, height: size of the recipe's pattern in cells; both are 0 if the ingredients may lie in any cells.
     """
     if width:
         return max(width, height) <= 2
@@ -65,7 +69,11 @@ def _fits_without_table(width: int, height: int, needs: Needs) -> bool:
 
 
 def _rank(row: list[Any]) -> tuple[object, ...]:
-    """Return the sort key of a recipe's row: its item, then few groups first, then many kinds of ingredients first."""
+    """Return the sort key of a row of vanilla's recipes.
+
+    Recipes are sorted by the item that they make. Next come the recipes with fewer groups of ingredients, then those
+    with more kinds of ingredients.
+    """
     makes, count, _, _, groups = row
     number_of_kinds = sum(len(kinds) for kinds, _ in groups)
     first_kinds = [item(kinds[0]) for kinds, _ in groups]
@@ -73,12 +81,16 @@ def _rank(row: list[Any]) -> tuple[object, ...]:
 
 
 RECIPES: Final = _list_recipes()
-"""The number of a recipe, as in codes to craft by the recipe, is its index here in every scene of rules "1"."""
+"""All recipes.
+
+The index of a recipe is its number, which the codes for crafting contain. It is the same in every scene with version
+"1" of the rules.
+"""
 _NUMBERS: Final = {recipe.name: number for number, recipe in enumerate(RECIPES)}
 
 
 def recipe(name: str) -> int:
-    """Return the number of a recipe, given by its name with or without ``minecraft:``.
+    """Return the number of the recipe called ``name``; the name may begin with ``minecraft:``.
 
     Raises:
         UnknownNameError: no recipe has this name.
@@ -87,7 +99,7 @@ def recipe(name: str) -> int:
 
 
 def recipes_for(name: str) -> tuple[Recipe, ...]:
-    """Return the recipes that make an item; if the item can only be found, return an empty tuple.
+    """Return the recipes that make the item called ``name``; the tuple is empty if no recipe makes it.
 
     Raises:
         UnknownNameError: no item has this name.
@@ -97,9 +109,9 @@ def recipes_for(name: str) -> tuple[Recipe, ...]:
 
 
 def take_ingredients(recipe: Recipe, inventory: Mapping[str, int]) -> dict[str, int] | None:
-    """Return how many of each item a recipe takes from an inventory, or None if the inventory holds too few.
+    """Return item -> how many a recipe takes from an inventory, or None if the inventory does not contain enough.
 
-    Within a group, items are taken in the order of :data:`ITEMS`.
+    Within a group of interchangeable items, the order of :data:`ITEMS` decides which items are taken first.
     """
     taken: dict[str, int] = {}
     for kinds, number in recipe.needs:

@@ -1,4 +1,7 @@
-"""The states that the rules read: the storage of a world, a :class:`WorldState`, or only what an agent knows."""
+"""The states that the rules can read.
+
+These are the storage of a world, a :class:`WorldState`, and what an agent knows of its world.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from explorer.scene import Cell, Mob, Pose, Scene, Stack, WorldState, move_by
 PRESSED: Final = tuple(block.code for block in BLOCKS if block.kind == "plate" and block.state == "on")
 """Codes of pressure plates that are on."""
 IRON: Final = tuple(block.code for block in BLOCKS if block.name == "iron_door")
-"""Codes of iron doors, which cannot be opened by hand."""
+"""Codes of iron doors; hands cannot open these doors."""
 SIDES: Final[tuple[Cell, ...]] = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
 """Offsets to the six neighbours of a cell."""
 
@@ -26,10 +29,11 @@ class Door:
     """A door that cannot be opened by hand.
 
     Attributes:
-        name: name of the door's wire; if the door has no wire, a name made from its lowest cell.
+        name: name of the door in its wire; for a door without a wire, a name made from its lowest cell.
         cells: cells of the door, which open and close together.
-        needs, mode, holds: what opens the door, as in :class:`explorer.scene.Wire`.
-        beside: for an iron door, the cells in which a placed lever, button or plate opens the door; otherwise empty.
+        needs, mode, holds: the devices that open the door, and how, as in :class:`explorer.scene.Wire`.
+        beside: for an iron door, the cells where a lever, button or plate opens the door if the agent places it there;
+            otherwise empty.
     """
 
     name: str
@@ -41,7 +45,7 @@ class Door:
 
 
 def doors_of(scene: Scene) -> tuple[Door, ...]:
-    """Return the doors that cannot be opened by hand: wired doors, and iron doors without a wire."""
+    """Return the doors of a scene that cannot be opened by hand: all wired doors, and all iron doors without a wire."""
     iron = _find_cells(scene.blocks, IRON)
     doors = []
     for wire in scene.wires:
@@ -64,7 +68,12 @@ def doors_of(scene: Scene) -> tuple[Door, ...]:
 
 
 def _find_beside(cells: tuple[Cell, ...], iron: frozenset[Cell]) -> frozenset[Cell]:
-    """Return the neighbours of the cells of a door that hold iron doors."""
+    """Return the cells that adjoin the iron door blocks of a door.
+
+    Args:
+        cells: cells of the door.
+        iron: cells of all iron doors of the scene.
+    """
     beside: set[Cell] = set()
     for cell in iron.intersection(cells):
         beside.update(move_by(cell, side) for side in SIDES)
@@ -72,13 +81,13 @@ def _find_beside(cells: tuple[Cell, ...], iron: frozenset[Cell]) -> frozenset[Ce
 
 
 def _find_cells(blocks: NDArray[np.uint16], codes: tuple[int, ...]) -> frozenset[Cell]:
-    """Return the cells, as x, y, z, that hold one of some codes; ``blocks`` is ``[y, z, x]``."""
+    """Return the cells (x, y, z) of an array ``[y, z, x]`` that hold one of the codes."""
     places = np.argwhere(np.isin(blocks, codes)).tolist()
     return frozenset((x, y, z) for y, z, x in places)
 
 
 def find_pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
-    """Return the cells of pressure plates that are on; ``blocks`` is ``[y, z, x]``."""
+    """Return the cells (x, y, z) of an array ``[y, z, x]`` that hold a pressure plate that is on."""
     return _find_cells(blocks, PRESSED)
 
 
@@ -95,7 +104,7 @@ class ReachState(Terrain, Protocol):
 
 
 class RuleState(ReachState, Protocol):
-    """A state that the rules read and never change.
+    """Any state that the rules can read; the rules never change it.
 
     Attributes:
         items: cell -> stacks that lie in the cell.
@@ -103,8 +112,8 @@ class RuleState(ReachState, Protocol):
         inventory: item -> count, always above 0.
         held: the item in hand, or None.
         placed: cells of blocks that the agent placed.
-        timers: name of a door -> steps until the door closes.
-        doors: the scene's doors, from :func:`doors_of`.
+        timers: name of a door -> number of steps until the door closes.
+        doors: doors of the scene that cannot be opened by hand, from :func:`doors_of`.
         pressed: cells of plates that are on.
     """
 
@@ -119,10 +128,10 @@ class RuleState(ReachState, Protocol):
 
 
 class Still(RuleState):
-    """A :class:`WorldState` as a :class:`RuleState`.
+    """A :class:`WorldState` in the form of a :class:`RuleState`.
 
     Args:
-        doors: doors of the scene, from :func:`doors_of`.
+        doors: doors of the scene that cannot be opened by hand, from :func:`doors_of`.
     """
 
     def __init__(self, state: WorldState, doors: tuple[Door, ...]) -> None:
@@ -139,17 +148,17 @@ class Still(RuleState):
         self._blocks = state.blocks
 
     def block(self, cell: Cell) -> int:
-        """Return the code of a cell."""
+        """Return the code of the block in a cell."""
         return _code_at(self._blocks, cell)
 
 
 class KnownState(ReachState):
-    """The knowledge of an agent as a :class:`ReachState`.
+    """The knowledge of an agent in the form of a :class:`ReachState`.
 
-    Cells that the agent has never seen count as air, because nothing known bars the way in these cells.
+    Cells that the agent has never seen count as air, because the agent knows no block that would be in the way.
 
     Args:
-        known: codes ``[y, z, x]`` as last seen, :data:`UNSEEN` for cells never seen.
+        known: code of the block in each cell as last seen, ``[y, z, x]``; :data:`UNSEEN` for cells never seen.
         mobs: mobs that the agent knows.
     """
 
@@ -159,13 +168,16 @@ class KnownState(ReachState):
         self._known = known
 
     def block(self, cell: Cell) -> int:
-        """Return the code of a cell as last seen; for a cell never seen, return the code of air."""
+        """Return the code of the block that was last seen in a cell; for a cell never seen, return the code of air."""
         code = _code_at(self._known, cell)
         return AIR if code == UNSEEN else code
 
 
 def _code_at(blocks: NDArray[np.uint16], cell: Cell) -> int:
-    """Return the code of a cell (x, y, z) from an array ``[y, z, x]``; outside the array, :data:`OUTSIDE`."""
+    """Return the code of the block in a cell (x, y, z) of an array ``[y, z, x]``.
+
+    For a cell outside the array, return :data:`OUTSIDE`.
+    """
     x, y, z = cell
     height, depth, width = blocks.shape
     inside = 0 <= x < width and 0 <= y < height and 0 <= z < depth

@@ -1,1 +1,5 @@
-"""Proofs of scenes: a witness that wins in the world itself, and closures that show which milestones are necessary."""
+"""Proofs about scenes.
+
+A witness is a list of actions that achieves the goal in the world itself. A closure contains everything that could ever
+happen; closures show which milestones are necessary for the goal.
+"""

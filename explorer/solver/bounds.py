@@ -1,8 +1,10 @@
-"""Compute a lower bound on the number of steps of any plan, from distances as if all gates were open.
+"""Compute a lower bound on the number of steps of any plan that achieves the goal.
 
-A step of the lattice moves the body one cell sideways, or two cells over a gap. With a step to the side, the body may
-rise by one cell or fall any depth. If a milestone B needs a milestone A, every plan first goes to a place where A can
-be achieved, and then to a place where B can be achieved. If B needs several milestones, the greatest bound counts.
+Distances are measured as if all gates were open. A step of the body leads one cell sideways, or two cells over a gap.
+During this step, the body may also rise by one cell or fall any depth.
+
+If a milestone B needs a milestone A, every plan first goes to a place where A can be achieved, then to a place where B
+can be achieved. If B needs several milestones, the greatest of their bounds counts.
 """
 
 from __future__ import annotations
@@ -23,15 +25,20 @@ from explorer.solver.proving import Proven
 from explorer.solver.stock import most_blocks
 
 NEVER: Final = 1 << 30
-"""Number of steps to a cell that the body cannot reach."""
+"""Value in an array of steps for a cell that the body cannot reach."""
 _ARM: Final = 5
-"""Reach of the hands in cells along each axis from the cell of the eye, rounded up."""
+"""Reach of the hands along each axis, as a number of cells from the cell of the eye, rounded up."""
 Steps = NDArray[np.int32]
-"""Flat: least number of steps to each cell; :data:`NEVER` for cells that the body cannot reach."""
+"""Flat array: the least number of steps to each cell; :data:`NEVER` for cells that the body cannot reach."""
 
 
 def lower_bound(arena: Arena, milestones: Sequence[Milestone], proven: Proven) -> int:
-    """Return a lower bound on the number of steps of any plan that achieves the goal; the bound is at least 1."""
+    """Return a lower bound, at least 1, on the number of steps of any plan that achieves the goal.
+
+    Args:
+        milestones: all milestones; the last milestone is the goal.
+        proven: what closures prove about the milestones.
+    """
     ways = _Ways(arena, proven)
     start = np.full(arena.space.length, NEVER, np.int32)
     start[arena.space.at(arena.scene.spawn.cell)] = 0
@@ -52,9 +59,10 @@ def lower_bound(arena: Arena, milestones: Sequence[Milestone], proven: Proven) -
 
 
 def _sort_by_needs(milestones: Sequence[Milestone], proven: Proven) -> Iterator[Milestone]:
-    """Yield each milestone after the milestones that it needs; the goal comes last.
+    """Yield the milestones, each after those that it needs; the goal comes last.
 
-    If milestones need each other in a cycle, the first milestone of the cycle precedes, which only weakens the bound.
+    In a cycle of milestones that need each other, the first milestone of the cycle is yielded first. This can only
+    weaken the bound.
     """
     pending = list(milestones[:-1])
     while pending:
@@ -67,7 +75,7 @@ def _sort_by_needs(milestones: Sequence[Milestone], proven: Proven) -> Iterator[
 
 
 class _Ways:
-    """The steps that a body could ever make, with all gates open."""
+    """The steps that a body could ever make if all gates were open."""
 
     def __init__(self, arena: Arena, proven: Proven) -> None:
         space = arena.space
@@ -83,9 +91,13 @@ class _Ways:
         self._gap = self._cells & ~shift(arena.lasting, space.up)
 
     def spread(self, start: Steps) -> Steps:
-        """Return the least steps to every cell, given the steps at which a body may be in the start cells.
+        """Return the least number of steps to each cell.
 
-        This is a breadth-first search in which start cells join at different times.
+        This is a breadth-first search in which cells of the start join the search at different times.
+
+        Args:
+            start: for each cell of the start, the number of steps after which a body may be there; :data:`NEVER` for
+                all other cells.
         """
         steps = start.copy()
         reached_before = np.zeros_like(self._cells)
@@ -107,7 +119,7 @@ class _Ways:
         return steps
 
     def _step(self, here: Bytes) -> Bytes:
-        """Return the cells to which one step from some cells leads, before the body falls."""
+        """Return the mask of the cells that one step from the cells of ``here`` reaches, before the body falls."""
         space = self._space
         raised = here | shift(here, space.up)
         grown = raised.copy()
@@ -117,7 +129,7 @@ class _Ways:
         return grown & self._cells
 
     def _fall(self, grown: Bytes) -> Bytes:
-        """Return the cells where bodies from some cells can come to rest after falling any depth."""
+        """Return the mask of the cells where a body comes to rest after it falls any depth from a cell of ``grown``."""
         while True:
             lower = grown | (shift(grown, -self._space.up) & self._cells)
             if np.array_equal(lower, grown):
@@ -126,7 +138,8 @@ class _Ways:
 
 
 def _find_places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bool_]:
-    """Return a flat mask of the cells where the body may be in or just before the step that achieves a milestone."""
+    """Return a flat mask of the cells where the body may be in the step that achieves a milestone, or just before it.
+    """
     everywhere = proven.everything.cells
     place_rules = [rule for rule in milestone.rules if isinstance(rule, InsideBox | NearWithFacing)]
     if place_rules:
@@ -140,7 +153,10 @@ def _find_places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[
 
 
 def _find_in_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_]:
-    """Return a mask ``[y, z, x]`` of the cells where the feet are if hands, or feet on an item, make a rule hold."""
+    """Return a mask ``[y, z, x]`` of the cells where the feet may be when the agent makes a rule true.
+
+    The agent does so with its hands, or by stepping on an item.
+    """
     near = np.zeros(arena.scene.blocks.shape, np.bool_)
     if isinstance(rule, InventoryHas):
         for x, y, z in find_lying(arena, bare(rule.item)):
@@ -158,7 +174,7 @@ def _find_in_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_
 
 
 def _find_targets(arena: Arena, proven: Proven, rule: Rule) -> Iterable[Cell] | None:
-    """Return the cells that hands must reach to make a rule hold, or None if the rule may come to hold anywhere."""
+    """Return the cells on which hands must act to make a rule true, or None if the agent may be anywhere."""
     match rule:
         case InventoryHas():
             for recipe in recipes_for(rule.item):

@@ -1,6 +1,7 @@
 """Certify scenes: play the witness in the world, and prove by closures which milestones are necessary.
 
-A certificate names no time and no machine, so certifying a scene again gives the same certificate, byte for byte.
+A witness is a list of primitives (actions) that achieves the goal. A closure contains everything that could happen. A
+certificate contains no time and no name of a machine, so certifying a scene again gives exactly the same bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from explorer.worlds.voxel import VoxelWorld
 
 STEPS_A_WITNESS_STEP: Final = 6
 SPARE_STEPS: Final = 60
-"""An episode ends after 6 times the number of steps of the witness, plus 60 steps."""
+"""Steps that an episode may take beyond 6 times the number of steps of the witness."""
 
 
 def certify(
@@ -41,14 +42,14 @@ def certify(
 ) -> Certificate:
     """Return the certificate of a sound scene.
 
-    :func:`explorer.audit.audit` finds the faults that need neither a play nor closures.
+    Other faults, which need neither a play nor closures, are found by :func:`explorer.audit.audit`.
 
     Args:
         milestones: all milestones; the last milestone is the goal.
         codes: codes of the primitives of a witness.
 
     Raises:
-        RefutedError: a property is false or cannot be proven; the error carries the findings.
+        RefutedError: a claim of the scene is false or cannot be proven; the error contains the findings.
         SceneError: the scene cannot be built.
     """
     arena = Arena(scene)
@@ -77,7 +78,9 @@ def certify(
 
 
 def check(scene: Scene, milestones: Sequence[Milestone], graph: Graph, certificate: Certificate) -> tuple[Finding, ...]:
-    """Return the faults of a certificate: certify the scene again from its witness, and compare both certificates.
+    """Return the faults of a certificate; the tuple is empty if the certificate is correct.
+
+    Certify the scene again from the witness of the certificate, and compare the new certificate with the given one.
 
     Raises:
         SceneError: the scene cannot be built.
@@ -103,7 +106,9 @@ def check(scene: Scene, milestones: Sequence[Milestone], graph: Graph, certifica
 
 
 def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> str:
-    """Return the sha256, in hexadecimal, of everything on which a certificate depends; the scene's name is excluded."""
+    """Return the sha256, in hexadecimal, of everything on which a certificate depends; the name of the scene is
+    excluded.
+    """
     content = {
         "rules": scene.rules,
         "shape": scene.blocks.shape,
@@ -130,7 +135,10 @@ def _describe_milestone(milestone: Milestone) -> list[object]:
 
 
 def _describe_rule(rule: Rule) -> dict[str, object]:
-    """Return the fields of a rule, with every number as a float because files do not distinguish 1 from 1.0."""
+    """Return the fields of a rule as JSON-compatible data.
+
+    Every number becomes a float, because files do not distinguish 1 from 1.0.
+    """
     described: dict[str, object] = {}
     for name, value in asdict(rule).items():
         described[name] = value if isinstance(value, str) else np.asarray(value, float).tolist()
@@ -143,13 +151,13 @@ def _report_altered(problem: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Played:
-    """The outcome of playing a witness.
+    """The outcome of playing a witness in the world.
 
     Attributes:
-        latched: milestone -> step in which the milestone was achieved.
-        ticks: number of ticks of all steps.
+        latched: id of each achieved milestone -> step in which it was achieved; 0 if it was true at the start.
+        ticks: total number of ticks.
         state_hash: hash of the state after the last step.
-        problem: why the play ended early, or "".
+        problem: why the play ended before the last step, or "".
     """
 
     latched: Mapping[str, int]
@@ -159,7 +167,7 @@ class _Played:
 
 
 def _play_witness(scene: Scene, milestones: Sequence[Milestone], codes: Sequence[int]) -> _Played:
-    """Play the steps of a witness and return the outcome."""
+    """Play the primitives of a witness in the world, and return the outcome."""
     # Only rules of the kind AtLeast read what the agent has seen.
     needs_view = any(isinstance(rule, AtLeast) for each in milestones for rule in each.rules)
     world = VoxelWorld(observe=needs_view)
@@ -181,7 +189,7 @@ def _play_witness(scene: Scene, milestones: Sequence[Milestone], codes: Sequence
 
 
 def _list_faults(played: _Played, milestones: Sequence[Milestone]) -> Iterator[Finding]:
-    """Yield the faults that playing a witness reveals."""
+    """Yield the faults of the scene that playing the witness reveals."""
     for name, step in played.latched.items():
         if step == 0:
             yield Finding(
@@ -204,7 +212,7 @@ def _list_faults(played: _Played, milestones: Sequence[Milestone]) -> Iterator[F
 
 
 def _list_seen_at_start(arena: Arena, milestones: Iterable[Milestone]) -> Iterator[str]:
-    """Yield the ids of the milestones of which a cell is in view before the first step."""
+    """Yield the id of each milestone whose rules refer to a cell that the agent sees before the first step."""
     known = VoxelWorld().reset(arena.scene).known
     for milestone in milestones:
         cells = (cell for rule in milestone.rules for cell in list_cells(arena, rule))

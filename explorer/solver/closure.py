@@ -1,14 +1,17 @@
-"""The closure: everything that could ever happen, as a monotone fixpoint in which nothing possible becomes impossible.
+"""The closure: a set of everything that could ever happen in a scene.
 
-Dug blocks count as both passage and ground, and opened doors stay open. Ingredients are never used up, placed blocks
-block nothing, and timers never run out. So nothing outside the closure can happen in a play of any length. Without a
-restraint, this also holds for a body that is driven tick by tick. Not everything inside the closure is possible.
+A play is any sequence of actions in the scene. The closure grows to a fixpoint; once something is possible, it stays
+possible. Dug blocks count as both passage and ground, and opened doors stay open. Ingredients are never used up, placed
+blocks bar no way, and timers never run out.
 
-A restraint that keeps feet out of a box is tested only where steps end. Between steps, a body may walk along the rim of
-the box with its middle outside.
+So everything that can happen in a play of any length is in the closure, but not everything in the closure can happen.
+Without a restraint, this also holds for a body that is driven tick by tick.
 
-:mod:`explorer.solver.flood` computes where a body could be, :mod:`explorer.solver.touch` what the body could touch, and
-:mod:`explorer.solver.stock` which items the body could have.
+A restraint is a limit on plays, such as a box that feet must not enter. It applies only where steps end: during a step,
+a body may cross the rim of the box while its middle stays outside.
+
+:mod:`explorer.solver.flood` computes where a body could be, :mod:`explorer.solver.touch` what it could touch, and
+:mod:`explorer.solver.stock` which items it could have.
 """
 
 from __future__ import annotations
@@ -31,23 +34,23 @@ from explorer.solver.touch import Touch
 
 
 class Arena:
-    """The initial scene, laid out for closures.
+    """The initial scene in the form that closures need.
 
-    A place is the index of a cell in the flat arrays of ``space``; masks are flat.
+    A place is the index of a cell in the flat arrays of ``space``. Masks are such flat arrays.
 
     Attributes:
         free: mask of the cells that are not solid at the start.
         lava: mask of the cells with lava.
-        ground: mask of the cells that are solid at the start, or that a closing door could make solid.
-        lasting: mask of the cells that are solid for good.
-        fillable: mask of the cells that may take a placed block.
-        natural: code of a breakable block -> places of the blocks.
+        ground: mask of the cells that are solid at the start, or that become solid when a door closes.
+        lasting: mask of the cells that are always solid.
+        fillable: mask of the cells into which a block may be placed.
+        natural: code of a breakable block -> places of the blocks with this code.
         chests: place of a chest -> stacks in the chest.
-        devices, plates: place -> block of the device or plate.
+        devices, plates: place -> the device or plate at this place.
         tables: places of crafting tables.
         doors: doors that cannot be opened by hand.
-        leaves: places of the blocks of all doors.
-        handled: places of the blocks of doors that open by hand.
+        leaves: places of all door blocks.
+        handled: places of the blocks of doors that can be opened by hand.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -83,22 +86,22 @@ class Arena:
         self.handled = tuple(sorted(self.leaves - wired))
 
     def block(self, cell: Cell) -> Block:
-        """Return the block that a cell of the arena holds at the start."""
+        """Return the block that is in a cell at the start."""
         x, y, z = cell
         return BLOCKS[int(self.scene.blocks[y, z, x])]
 
     def places(self, cells: Iterable[Cell]) -> list[int]:
-        """Return the places of the given cells, without cells outside the arena."""
+        """Return the places of the given cells; cells outside the arena are left out."""
         return [self.space.at(cell) for cell in cells if self.space.holds(cell)]
 
     def _find_blocks(self, kind: Kind) -> list[tuple[int, Block]]:
-        """Return the place and the block of each block of a kind."""
+        """Return all blocks of a kind, each as a pair of its place and the block."""
         y, z, x = np.nonzero(has_kind(kind)[self.scene.blocks])
         cells = zip(x.tolist(), y.tolist(), z.tolist(), strict=True)
         return [(self.space.at(cell), self.block(cell)) for cell in cells]
 
     def _group_natural(self) -> dict[int, NDArray[np.intp]]:
-        """Return code -> places of the breakable blocks."""
+        """Return code of a breakable block -> places of the blocks with this code."""
         natural = has_kind("natural")[self.scene.blocks]
         places = np.flatnonzero(self.space.flat(natural))
         codes = self.scene.blocks[natural]
@@ -107,19 +110,20 @@ class Arena:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restraint:
-    """What every play that never achieves a certain milestone must avoid.
+    """Limits that every play obeys in which a certain milestone is never achieved.
 
     Attributes:
-        shut: mask of the cells where feet may not be.
-        through: mask of the cells where feet may not rest, but through which a body may fall.
-        caps: item -> greatest count at any time.
-        spared: cells whose blocks may not be removed.
-        spared_mobs: names of mobs that may not be hunted.
-        unless: name of a block; once a block of this name could be placed in ``beside``, ``spared`` no longer holds.
-        beside: see ``unless``.
-        empty: mask of the cells in which ``block`` may be placed at most ``most`` times altogether.
+        shut: mask of the cells where feet must not be.
+        through: mask of the cells where feet must not rest, but through which a body may fall.
+        caps: item -> greatest count that the agent may have at any time.
+        spared: cells whose blocks must not be removed.
+        spared_mobs: names of mobs that must not be hunted.
+        unless: name of a block; ``spared`` no longer applies once such a block could be placed into a cell of
+            ``beside``.
+        beside: cells, see ``unless``.
+        empty: mask of the cells that may receive at most ``most`` placed blocks called ``block``, all together.
         block: name of a block, see ``empty``.
-        most: see ``empty``.
+        most: number of blocks, see ``empty``.
     """
 
     shut: Bytes | None = None
@@ -135,19 +139,19 @@ class Restraint:
 
 
 NOTHING = Restraint()
-"""The empty restraint."""
+"""The restraint that limits nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """Everything that could happen under a restraint.
+    """Everything that could happen in plays that obey a restraint.
 
     Attributes:
         cells: mask ``[y, z, x]`` of the cells where feet could be.
-        most: item -> upper bound of how many an episode could yield altogether.
+        most: item -> upper bound on the number of such items that the agent could get in an episode.
         removed: cells whose blocks could be broken.
         hunted: names of mobs that could be hunted.
-        states: number of reached pairs of a cell and a number of placed blocks.
+        states: number of pairs (cell, number of placed blocks) that were reached.
         restraint: the restraint that all plays obey.
     """
 
@@ -162,21 +166,21 @@ class Closure:
     _fillable: Bytes
 
     def placeable(self, cells: Iterable[Cell]) -> int:
-        """Return in how many of some cells a block could be placed."""
+        """Return into how many of the given cells a block could be placed."""
         places = [place for place in self._arena.places(cells) if self._fillable[place]]
         return int(self._touch.among(np.array(places, np.intp)).sum())
 
 
 def closure(arena: Arena, restraint: Restraint = NOTHING) -> Closure:
-    """Return the closure of all plays that obey a restraint."""
+    """Return the closure: everything that could happen in plays that obey a restraint."""
     return _Growing(arena, restraint).fixpoint()
 
 
 class _Growing:
-    """A closure that grows towards its fixpoint.
+    """A closure that still grows towards its fixpoint.
 
-    The attributes hold what could have happened so far, and what could still happen: chests, items, mobs, doors and
-    natural blocks that are left.
+    Some attributes contain what could have happened so far. Others contain what remains: chests, items, mobs, doors and
+    natural blocks.
     """
 
     def __init__(self, arena: Arena, restraint: Restraint) -> None:
@@ -203,7 +207,7 @@ class _Growing:
         self._hunted: set[str] = set()
 
     def fixpoint(self) -> Closure:
-        """Grow until nothing changes; return the closure."""
+        """Grow until nothing changes, and return the resulting closure."""
         while self._grow_once():
             pass
 
@@ -224,7 +228,7 @@ class _Growing:
         )
 
     def _grow_once(self) -> bool:
-        """Add everything that could happen now to the closure; return whether anything was added."""
+        """Add everything that could happen next; return whether anything was added."""
         most = self._bound_items()
         room, through = self._find_rooms()
         supports = self._find_supports(most)
@@ -246,13 +250,13 @@ class _Growing:
         return any(grew)
 
     def _bound_items(self) -> dict[str, int]:
-        """Update and return the upper bounds of item counts."""
+        """Update the upper bounds on the numbers of items; return the bounds."""
         table = self._has_table or "crafting_table" in self._most
         self._most = bounds(self._gained, table, self._restraint.caps)
         return self._most
 
     def _find_rooms(self) -> tuple[Bytes, Bytes]:
-        """Return the mask of the cells where a body fits, and the mask of the cells through which it may only fall."""
+        """Return two masks: the cells where a body fits and may rest, and the cells through which it may only fall."""
         up = self._arena.space.up
         room = self._open & ~self._arena.lava
         # A body also needs the cell above its feet.
@@ -265,7 +269,7 @@ class _Growing:
         return room & ~(shut | through), room & through
 
     def _find_supports(self, most: Mapping[str, int]) -> Bytes:
-        """Return the mask of the cells that can take a block on which a body could stand."""
+        """Return the mask of the cells into which a block could be placed for a body to stand on."""
         restraint = self._restraint
         if restraint.empty is None or restraint.most > 0:
             return self._fillable
@@ -274,7 +278,10 @@ class _Growing:
         return self._fillable if has_other_blocks else self._fillable & ~restraint.empty
 
     def _gain(self, *stacks: Stack) -> bool:
-        """Add stacks to the gained items, unless the stacks alone exceed a cap; return whether the items were added."""
+        """Add stacks to the items that could have been got; return whether they were added.
+
+        Stacks that exceed a cap of the restraint by themselves are not added.
+        """
         bundle: Counter[str] = Counter()
         for stack in stacks:
             bundle[stack.item] += stack.count
@@ -285,7 +292,7 @@ class _Growing:
         return True
 
     def _pick_up(self) -> bool:
-        """Pick up the items in cells where feet could be; return whether any item was picked up."""
+        """Pick up the items that lie where feet could be; return whether any item was picked up."""
         taken = []
         for cell, stacks in self._items.items():
             if self._feet[self._arena.space.at(cell)] and self._gain(*stacks):
@@ -318,7 +325,7 @@ class _Growing:
         return bool(hunted)
 
     def _dig(self) -> bool:
-        """Dig the natural blocks that hands could reach with a fit tool; return whether any block was dug."""
+        """Dig the natural blocks that hands could reach with a suitable tool; return whether any block was dug."""
         dug = False
         for code, places in list(self._natural.items()):
             block = BLOCKS[code]
@@ -335,14 +342,15 @@ class _Growing:
         return dug
 
     def _remove(self, block: Block, places: NDArray[np.intp]) -> None:
-        """Make places passable and fillable, and gain the drops of their blocks."""
+        """Make places passable and fillable, and gain the drop of ``block`` for each place."""
         self._open[places] = self._fillable[places] = 255
         self._removed.append(places)
         if block.drop:
             self._gained[block.drop] += len(places)
 
     def _spare(self) -> dict[int, NDArray[np.intp]]:
-        """Remove the blocks that must be spared from the natural blocks; return their places by block code."""
+        """Remove from the natural blocks those that the restraint spares; return code -> places of the spared blocks.
+        """
         spared = {}
         spared_places = np.array(self._arena.places(self._restraint.spared), np.intp)
         for code, places in self._natural.items():
@@ -353,7 +361,10 @@ class _Growing:
         return spared
 
     def _release_spared(self) -> bool:
-        """Allow spared blocks to be removed once a placed block could replace them; return whether this is new."""
+        """Allow the spared blocks to be removed, once a placed block could replace one of them.
+
+        Return whether they were released just now.
+        """
         restraint = self._restraint
         if not self._spared or not most_of_block(self._most, restraint.unless):
             return False
@@ -366,7 +377,7 @@ class _Growing:
         return True
 
     def _open_doors(self) -> bool:
-        """Open the doors whose devices could be on; return whether any door was opened."""
+        """Open the doors that devices could open; return whether any door was opened."""
         opened = [door for door in self._doors if self._opens(door)]
         for door in opened:
             self._open[self._arena.places(door.cells)] = 255
@@ -374,7 +385,7 @@ class _Growing:
         return bool(opened)
 
     def _opens(self, door: Door) -> bool:
-        """Return whether the devices of a door, or a device placed beside the door, could open the door."""
+        """Return whether a door could be opened by its devices, or by a device that the agent places beside it."""
         can_be_on = [self._turns_on(place) for place in self._arena.places(door.needs)]
         is_enough = all(can_be_on) or door.mode == "any"
         if any(can_be_on) and is_enough:
@@ -382,7 +393,10 @@ class _Growing:
         return any(map(self._takes_handle, self._arena.places(door.beside)))
 
     def _turns_on(self, place: int) -> bool:
-        """Return whether a device or plate at a place could be on; a place with neither could take a new device."""
+        """Return whether a device or plate at a place could be on.
+
+        If neither is there, return whether the agent could place one there.
+        """
         arena = self._arena
         if place in arena.devices:
             return self._touch.reaches(place) or arena.devices[place].state == "on"
@@ -391,7 +405,7 @@ class _Growing:
         return self._takes_handle(place)
 
     def _takes_handle(self, place: int) -> bool:
-        """Return whether a device or plate that opens a door could be placed at a place."""
+        """Return whether the agent could place a device or plate at a place, which would open a door."""
         if not self._fillable[place] or not has_handle(self._most):
             return False
         return self._touch.reaches(place)
@@ -399,7 +413,7 @@ class _Growing:
     def _open_by_hand(self) -> bool:
         """Open the doors without a wire that hands could reach; return whether any door was opened.
 
-        A door opens together with all adjoining door blocks above and below, even if these belong to a wired door.
+        The door blocks directly above and below open too, even if they belong to a wired door.
         """
         opened = {place for place in self._handled if self._touch.reaches(place)}
         up = self._arena.space.up
@@ -415,7 +429,7 @@ class _Growing:
         return bool(opened)
 
     def _find_table(self) -> bool:
-        """Record whether a crafting table can be touched; return True the first time one can."""
+        """Record whether hands could reach a crafting table; return True only the first time that they can."""
         if self._has_table or not any(map(self._touch.reaches, self._arena.tables)):
             return False
         self._has_table = True

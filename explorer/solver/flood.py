@@ -1,23 +1,27 @@
-"""Compute where a body could ever be: an over-approximation of every play in ticks, so that a "no" is a proof.
+"""Compute where a body could ever be.
 
-The model of a body:
+The result contains every cell that a body can reach in any number of ticks, and possibly more. So if a cell is not in
+the result, this proves that the body cannot reach it. The model of a body:
 
-* A body needs two cells of room, one above the other, and may fall any depth.
+* A body needs two free cells, one above the other, and may fall any depth.
 * From a cell in which it stands, a body rises at most one cell and flies at most :data:`FLIGHT` cells sideways. Each
-  cell of the flight is one of the 8 neighbours of the previous cell. For every two levels that the body falls below
-  the take-off, the body may fly one cell more.
-* A body that overhangs an edge may also rise in a cell beside the cell in which it stands. It then has one cell less to
-  fly, and needs room above this neighbouring cell.
-* A body can stand in a cell without ground by placing a block below, at a cost of one. The number of blocks that the
-  body could have bounds the total cost of a route.
+  cell of the flight is one of the 8 neighbours of the previous cell. For every two levels that the body falls below the
+  take-off, it may fly one cell more.
+* A body that overhangs an edge may also take off from a cell beside the cell in which it stands. It then has one cell
+  less to fly, and needs free room above this neighbouring cell.
+* A body can stand in a cell without ground if it places a block below the cell; this costs one block. The number of
+  blocks that the body could have is the limit for the total cost of a route.
 
-The model covers vanilla: the longest sprint jump clears 4 cells, or 3 cells upwards, and one more after jumps under a
-ceiling of two cells, which add speed. A body stands on whatever its box overlaps, up to 0.3 m beside its middle.
+The model includes everything that is possible in vanilla. The longest sprint jump crosses 4 cells on a level, or 3
+cells upwards. After jumps under a ceiling two cells high, which add speed, it crosses one cell more. A body stands on
+every block that its box overlaps, up to 0.3 m beside its middle.
 
-Cells are in a flat array with a border of barred cells. So a neighbour has a constant offset, and one numpy operation
-handles a neighbour of every cell. The remaining flight of a body in a cell is one number: ``4 * cells + 1``, plus 1 if
-the level is not above the take-off. If a body can be in a cell in two ways, the way with the greater number allows all
-moves that the other way allows.
+Cells are stored in a flat array with a border of barred cells. So each neighbour has a constant offset, and one numpy
+operation moves all bodies to a neighbour.
+
+The remaining flight of a body in a cell is one number: ``4 * cells + 1``, plus 1 if the level is not above the
+take-off. If a body can be in a cell in two ways, only the greater number is stored, because it allows every move that
+the smaller number allows.
 """
 
 from __future__ import annotations
@@ -31,38 +35,45 @@ from numpy.typing import NDArray
 from explorer.scene import Cell
 
 Bytes = NDArray[np.uint8]
-"""Flat array with one byte per cell. Masks hold 0 or 255, so that ``&`` with a mask keeps or clears a number."""
+"""Flat array with one byte per cell.
+
+Masks contain 0 or 255, so that ``&`` with a mask either keeps or clears a number.
+"""
 
 FLIGHT: Final = 6
-"""Greatest number of cells sideways from ground to ground on the same level, over a gap of five cells."""
+"""Greatest number of cells that a body flies sideways between two places on the same level, across a gap of five cells.
+"""
 _STANDING: Final = np.uint8(4 * FLIGHT + 2)
 """Remaining flight of a body that stands."""
 _RISEN: Final = np.uint8(4 * FLIGHT + 1)
-"""Remaining flight one level above the take-off."""
+"""Remaining flight of a body that has risen one level above the take-off."""
 _SIDE: Final = np.uint8(4)
-"""Flight that one cell sideways costs."""
+"""Amount by which flying one cell sideways reduces the remaining flight."""
 _BEYOND_EDGE: Final = _STANDING - _SIDE
-"""Least remaining flight of a body that overhangs an edge, because the body has flown one cell sideways."""
+"""Least remaining flight with which a body can overhang an edge; it has flown one cell sideways from where it stood."""
 _OVERHUNG: Final = _RISEN - _SIDE
-"""Remaining flight after a jump from one cell beyond an edge."""
+"""Remaining flight of a body that has jumped from a cell beside the cell in which it stood."""
 _FALL: Final = np.uint8(2)
-"""Flight that one level of fall below the take-off adds: half a cell."""
+"""Amount by which falling one level below the take-off increases the remaining flight: half a cell."""
 _MAX_FLIGHT: Final = np.uint8(252)
-"""Cap of the remaining flight, which must fit into a byte; no arena is as wide as this flight."""
+"""Greatest remaining flight that is stored, so that it fits into a byte; it is longer than any arena is wide."""
 
 
 _INNER: Final = (slice(1, -2), slice(1, -1), slice(1, -1))
-"""Index of the arena in an array ``[y, z, x]`` with a border: one cell on each side, two cells above."""
+"""Index that selects the arena from an array ``[y, z, x]`` with a border.
+
+The border is one cell wide on each side, and two cells wide at the top.
+"""
 
 
 class Space:
-    """The order of an arena's cells in a flat array with a border.
+    """The order of an arena's cells in a flat array; the flat array includes a border around the arena.
 
     The place of a cell is its index in the flat array.
 
     Attributes:
-        size: cells of the arena along x, y and z.
-        up, south, east: difference between the places of a cell and of its neighbour in this direction.
+        size: number of cells of the arena along x, y and z.
+        up, south, east: what to add to the place of a cell to get the place of its neighbour in this direction.
         length: length of the flat array.
     """
 
@@ -93,31 +104,32 @@ class Space:
         return 0 <= x < width and 0 <= y < height and 0 <= z < depth
 
     def flat(self, mask: NDArray[np.bool_]) -> Bytes:
-        """Return a mask ``[y, z, x]`` as a flat mask; the border is 0."""
+        """Return a mask ``[y, z, x]`` of the arena as a flat mask; the border is 0."""
         whole = np.zeros(self._shape, np.uint8)
         whole[_INNER] = mask
         return (whole * np.uint8(255)).ravel()
 
     def solid(self, flat: Bytes) -> NDArray[np.bool_]:
-        """Return a flat mask as a mask ``[y, z, x]`` without the border."""
+        """Return a flat mask as a Boolean array ``[y, z, x]`` of the arena, without the border."""
         inner: Bytes = flat.reshape(self._shape)[_INNER]
         return inner.astype(np.bool_)
 
     def where(self, flat: Bytes) -> Iterator[Cell]:
-        """Yield the cells of a flat mask."""
+        """Yield the cells that a flat mask contains."""
         return map(self.cell, np.flatnonzero(flat).tolist())
 
     def mask(self, cells: Iterable[Cell]) -> Bytes:
-        """Return the flat mask of the given cells, without cells outside the arena."""
+        """Return the flat mask of the given cells; cells outside the arena are left out."""
         flat = np.zeros(self.length, np.uint8)
         flat[[self.at(cell) for cell in cells if self.holds(cell)]] = 255
         return flat
 
 
 def shift(flat: Bytes, by: int) -> Bytes:
-    """Return a flat array in which the cell at place ``p`` has the value that was at ``p - by``, or 0 at the ends.
+    """Return a flat array shifted by ``by`` places: place ``p`` gets the value that ``flat`` has at ``p - by``.
 
-    With ``by`` = :attr:`Space.up`, for example, each cell gets the value of the cell below.
+    Places without such a value get 0. For example, with :attr:`Space.up`, each cell gets the value of the cell below
+    it.
     """
     moved = np.zeros_like(flat)
     if by > 0:
@@ -128,10 +140,12 @@ def shift(flat: Bytes, by: int) -> Bytes:
 
 
 class Flood:
-    """Where a body could be, for each number of placed blocks; each call of :meth:`grow` continues from the last call.
+    """The cells where a body could be, for each number of placed blocks.
+
+    Each call of :meth:`grow` continues from the result of the previous call.
 
     Args:
-        start: cell in which the body starts.
+        start: cell of the feet at the start.
     """
 
     def __init__(self, space: Space, start: Cell) -> None:
@@ -142,19 +156,19 @@ class Flood:
 
     @property
     def states(self) -> int:
-        """Number of reached pairs of a cell and a number of placed blocks."""
+        """Number of pairs (cell, number of placed blocks) that were reached."""
         return sum(int(np.count_nonzero(ways)) for ways in self._ways)
 
     def grow(self, room: Bytes, through: Bytes, ground: Bytes, fillable: Bytes, placements: int) -> Bytes:
         """Return the mask of the cells where feet could be.
 
-        All masks are flat, and may only grow from call to call.
+        All masks are flat. From call to call, they may gain cells but must not lose any.
 
         Args:
-            room: mask of the cells in which feet have room for the body.
+            room: mask of the cells where the feet of a body can be, because the body fits.
             through: mask of the cells through which a body may only fall, without acting on anything.
-            ground: mask of the cells that are solid at the start.
-            fillable: mask of the cells that may take a placed block.
+            ground: mask of the cells on which a body can stand.
+            fillable: mask of the cells into which a block may be placed.
             placements: greatest number of blocks that could be placed.
         """
         up = self._space.up
@@ -183,11 +197,11 @@ class Flood:
 
 
 class _Spread:
-    """Continuation of flights until no new cell is reached.
+    """A function that continues flights until they reach no new cell.
 
     Args:
         room: mask of the cells where feet may be.
-        fall: mask of the cells through which a body may fall, including those of ``room``.
+        fall: mask of the cells through which a body may fall; it includes the cells of ``room``.
     """
 
     def __init__(self, space: Space, room: Bytes, fall: Bytes) -> None:
@@ -202,9 +216,10 @@ class _Spread:
             self._square[:-by] &= fall[by:]
 
     def __call__(self, ways: Bytes, stand: Bytes) -> None:
-        """Grow ``ways``, the remaining flight in each cell, to its fixpoint in place.
+        """Grow ``ways`` in place until nothing changes.
 
         Args:
+            ways: remaining flight of a body in each cell; 0 where no body could be.
             stand: mask of the cells in which a body can stand.
         """
         up = self._up
@@ -248,7 +263,8 @@ class _Spread:
             np.copyto(ways, new)
 
     def _find_beside(self, stand: Bytes) -> Bytes:
-        """Return the mask of the 8 neighbours of cells to stand in, where a body may overhang the edge and jump."""
+        """Return the mask of the 8 neighbours of each cell of ``stand``; a body that overhangs an edge may jump there.
+        """
         beside = np.zeros_like(stand)
         south = self._south
         east = self._east
@@ -258,12 +274,13 @@ class _Spread:
         return beside
 
     def _cross(self, new: Bytes, left: Bytes, by: int, first: int) -> None:
-        """Let flights cross squares of four free cells diagonally, in both directions.
+        """Let flights continue diagonally, in both directions, across each square of four free cells.
 
         Args:
-            left: flight that is left after one cell sideways.
-            by: difference between the places at both ends of the diagonal.
-            first: offset from a square's north-western cell to the northern end of the diagonal.
+            new: remaining flight in each cell; changed in place.
+            left: remaining flight after one cell sideways.
+            by: difference between the places of the southern and the northern end of the diagonal.
+            first: difference between the places of the northern end and of the square's north-western cell.
         """
         length = len(new) - by - first
         square = self._square[:length]

@@ -1,12 +1,14 @@
-"""Forbid a milestone: what a play that never achieves the milestone must avoid, and what the play could still achieve.
+"""Forbid a milestone: find what remains possible in plays that never achieve it.
 
-Every play that never achieves a milestone obeys a :class:`explorer.solver.closure.Restraint`. If the closure under this
-restraint lacks the goal, the milestone is necessary. Every other milestone that the closure lacks can only be achieved
-after the forbidden milestone.
+A play is any sequence of actions. Every play that never achieves a certain milestone obeys a
+:class:`explorer.solver.closure.Restraint`. The closure under this restraint contains everything that could happen in
+these plays. If it does not contain the goal, the milestone is necessary. Any other milestone that it does not contain
+can be achieved only after the forbidden milestone.
 
-A body may be anywhere in a cell. So a restraint keeps feet only out of the cells that lie wholly inside a box. But a
-body could be inside the box in every cell that overlaps the box. :func:`whole_cells` makes a box of whole cells only. A
-box can be proven necessary only if it reaches from wall to wall, and higher than any body can reach.
+A body may be anywhere in a cell. So a restraint keeps feet only out of the cells that lie wholly inside a box, whereas
+a body could be inside the box in every cell that overlaps it. :func:`whole_cells` makes a box that consists of whole
+cells. Entering a box can be proven necessary only if the box reaches from wall to wall, and higher than any body can
+reach.
 """
 
 from __future__ import annotations
@@ -34,13 +36,17 @@ from explorer.solver.stock import ANY, has_block, most_of_block
 
 _AIR: Final = BLOCKS[AIR].name
 THINNEST: Final = 2
-"""Least width in cells, along x and z, of a box that no step can cross without ending inside; a jump spans 2 cells."""
+"""Least width in cells, along x and z, of a box that a step cannot cross without ending inside; a jump spans 2 cells.
+"""
 
 
 def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
-    """Return the rule of a box of whole cells, both corners included, so that no body slips past along walls.
+    """Return the rule of being inside a box of whole cells, so that no body slips past the box along a wall.
 
-    The bounds of the rule are relative to the spawn and in metres.
+    The bounds of the rule are in metres and relative to the spawn.
+
+    Args:
+        low, high: lowest and highest cell of the box, both included.
     """
     x, y, z = offset_to(spawn, low)
     least = x - 0.5, float(y), z - 0.5
@@ -50,7 +56,10 @@ def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
 
 
 def restraint(arena: Arena, milestone: Milestone) -> Restraint | None:
-    """Return the restraint that every play without a milestone obeys, or None if the rules imply no restraint."""
+    """Return the restraint that every play obeys which never achieves ``milestone``.
+
+    Return None if the milestone's rules do not imply a restraint.
+    """
     # A play may make each of several rules hold, as long as not all of them hold at once.
     if len(milestone.rules) != 1:
         return None
@@ -69,14 +78,15 @@ def restraint(arena: Arena, milestone: Milestone) -> Restraint | None:
 
 
 def possible(arena: Arena, closure: Closure, milestone: Milestone) -> bool:
-    """Return whether a milestone could be achieved within a closure."""
+    """Return whether a milestone could be achieved in the plays that a closure describes."""
     return all(_can_hold(arena, closure, rule) for rule in milestone.rules)
 
 
 def _forbid_box(arena: Arena, rule: InsideBox) -> Restraint | None:
-    """Keep feet out of a box; where the box has no ground, a step may end below it, so bodies may fall through.
+    """Return the restraint that keeps feet out of a box.
 
-    Return None if a step could cross the box, or if the box contains no whole cell.
+    Where the box has no ground, bodies may fall through it, because a step may end below the box. Return None if a step
+    could cross the box, or if the box does not contain a whole cell.
     """
     low, high = _find_whole_cells(rule, arena.scene.spawn.cell)
     last_x, last_y, last_z = offset_to(low, high)
@@ -103,9 +113,9 @@ def _forbid_box(arena: Arena, rule: InsideBox) -> Restraint | None:
 
 
 def _find_whole_cells(rule: InsideBox, spawn: Cell) -> tuple[Cell, Cell]:
-    """Return the lowest and the highest cell that lie wholly inside a box.
+    """Return the lowest and the highest of the cells that lie wholly inside a box.
 
-    If no cell does, the lowest exceeds the highest along an axis.
+    If there are no such cells, the lowest cell exceeds the highest cell along an axis.
     """
     # The bounds are relative to the middle of the base of the spawn's cell.
     low_x, low_y, low_z = (math.ceil(bound + half) for bound, half in zip(rule.min, CORNER, strict=True))
@@ -114,9 +124,10 @@ def _find_whole_cells(rule: InsideBox, spawn: Cell) -> tuple[Cell, Cell]:
 
 
 def _forbid_laying(arena: Arena, rule: AtLeast) -> Restraint | None:
-    """Allow so few blocks to be laid in a box that the rule never holds.
+    """Return the restraint that limits how many blocks are placed in a box, so that the rule is never true.
 
-    Return None if the box holds enough blocks at the start, because the rule holds as soon as the agent sees them.
+    Return None if the box contains enough blocks at the start: the rule is then true as soon as the agent sees them.
+    Also return None for rules about mobs.
     """
     held = counted_cells(arena, rule)
     if rule.kind == "mob" or len(held) >= rule.min_count:
@@ -128,7 +139,10 @@ def _forbid_laying(arena: Arena, rule: AtLeast) -> Restraint | None:
 
 
 def _forbid_removing(arena: Arena, rule: AtMost) -> Restraint | None:
-    """Keep all counted blocks or mobs in a box; return None if removing a single one does not achieve the rule."""
+    """Return the restraint that spares all blocks or mobs which a rule counts in its box.
+
+    Return None unless removing a single one of them makes the rule true.
+    """
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return Restraint(spared_mobs=frozenset(mobs)) if len(mobs) == rule.max_count + 1 else None
@@ -140,7 +154,7 @@ def _forbid_removing(arena: Arena, rule: AtMost) -> Restraint | None:
 
 
 def _can_hold(arena: Arena, closure: Closure, rule: Rule) -> bool:
-    """Return whether a rule could hold within a closure."""
+    """Return whether a rule could be true in the plays that a closure describes."""
     match rule:
         case InventoryHas():
             name = bare(rule.item)
@@ -156,7 +170,9 @@ def _can_hold(arena: Arena, closure: Closure, rule: Rule) -> bool:
 
 
 def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
-    """Return whether a box could hold enough blocks or mobs; digging a block adds a block of air."""
+    """Return whether a box could contain as many blocks or mobs as a rule asks for; digging a block adds a block of
+    air.
+    """
     if rule.kind == "mob":
         return len(mobs_of(arena, rule)) >= rule.min_count
     cells = box_of(arena, rule)
@@ -173,9 +189,9 @@ def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
 
 
 def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
-    """Return whether a count could exceed the rule's maximum and then drop to the maximum.
+    """Return whether the count of a rule could first exceed the rule's maximum and later drop to the maximum.
 
-    Blocks disappear when they are dug, or, if they are replaceable, when a block is placed into their cell.
+    A block disappears if it is dug. A replaceable block also disappears if another block is placed into its cell.
     """
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)

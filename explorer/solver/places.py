@@ -1,4 +1,4 @@
-"""Find the cells of an arena to which a rule refers."""
+"""Find the cells of an arena to which the rule of a milestone refers."""
 
 from __future__ import annotations
 
@@ -28,19 +28,21 @@ from explorer.scene import Cell
 from explorer.solver.closure import Arena
 
 CORNER: Final = (0.5, 0.0, 0.5)
-"""Offset in metres from a cell's lowest corner to the middle of its base, from which rules measure."""
+"""Offset in metres from the lowest corner of a cell to the middle of its base; rules measure from this middle."""
 REST: Final = (0.5, 1.0, 0.5)
-"""Offset in metres from the middle of a cell's base to the cell's highest corner."""
+"""Offset in metres from the middle of a cell's base to the highest corner of the cell."""
 
 
 def where_holds(
     arena: Arena, cells: NDArray[np.bool_], rule: InsideBox | NearWithFacing, *, resting: bool = False
 ) -> NDArray[np.bool_]:
-    """Return a mask ``[y, z, x]`` of the cells that contain a point at which a rule holds for a body.
+    """Return a mask ``[y, z, x]`` of the cells that contain a point where a body would make a rule true.
+
+    The facing of the body is ignored.
 
     Args:
         cells: mask ``[y, z, x]`` of the cells to consider.
-        resting: consider only the middle of the base of each cell, where a step of the lattice ends.
+        resting: whether to consider only the middle of the base of each cell, where steps end.
     """
     y, z, x = np.nonzero(cells)
     middles = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell)
@@ -64,7 +66,7 @@ def where_holds(
 
 
 def box_of(arena: Arena, rule: AtLeast | AtMost) -> list[Cell]:
-    """Return the cells of the arena that lie in the box of a rule."""
+    """Return the cells inside the box of a rule; cells outside the arena are left out."""
     least, greatest = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
     bounds = zip(least, greatest, arena.scene.size, strict=True)
     x, y, z = (range(max(low, 0), min(high + 1, size)) for low, high, size in bounds)
@@ -72,7 +74,7 @@ def box_of(arena: Arena, rule: AtLeast | AtMost) -> list[Cell]:
 
 
 def counted_cells(arena: Arena, rule: AtLeast | AtMost) -> frozenset[Cell]:
-    """Return the cells of the blocks or mobs that a rule counts at the start."""
+    """Return the cells of the blocks or mobs in the box of a rule that the rule counts at the start."""
     if rule.kind == "mob":
         names = mobs_of(arena, rule)
         mobs = (mob for mob in arena.scene.mobs if mob.name in names)
@@ -89,14 +91,14 @@ def mobs_of(arena: Arena, rule: AtLeast | AtMost) -> frozenset[str]:
 
 
 def find_lying(arena: Arena, item: str) -> Iterator[Cell]:
-    """Yield the cells where an item lies on the ground."""
+    """Yield the cells where stacks of an item lie on the ground."""
     for cell, stacks in arena.scene.items.items():
         if any(stack.item == item for stack in stacks):
             yield cell
 
 
 def find_sources(arena: Arena, item: str) -> Iterator[Cell]:
-    """Yield the cells of chests, natural blocks and mobs that give an item."""
+    """Yield the cells of the chests, natural blocks and mobs from which an item can be got."""
     scene = arena.scene
     for cell, stacks in scene.chests.items():
         if any(stack.item == item for stack in stacks):
@@ -110,9 +112,10 @@ def find_sources(arena: Arena, item: str) -> Iterator[Cell]:
 
 
 def list_cells(arena: Arena, rule: Rule) -> Iterable[Cell]:
-    """Return the cells to which a rule refers; if the body must enter a box, return the free cells of the box.
+    """Return the cells to which a rule refers.
 
-    If a rule counts blocks or mobs but the box holds nothing to count at the start, return all cells of the box.
+    If the rule asks for the body to be inside a box, return the free cells of the box. If the rule counts blocks or
+    mobs, return the cells of those that it counts at the start; if it counts none, return all cells of the box.
     """
     match rule:
         case InventoryHas():

@@ -1,4 +1,7 @@
-"""Prove which milestones are necessary for the goal, and which milestones need which other milestones."""
+"""Prove which milestones the goal needs, and which milestones need which other milestones.
+
+A closure contains everything that could happen, so what a closure lacks is impossible.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ from explorer.solver.forbid import possible, restraint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proven:
-    """What closures prove about a scene; a statement that closures do not prove may still be true.
+    """What closures prove about a scene; a statement that they do not prove may still be true.
 
     Attributes:
         everything: the closure without a restraint.
-        possible: milestones that could be achieved.
-        without: milestone other than the goal -> milestones that could be achieved without this milestone.
-        free: milestones whose rules imply no restraint, so that nothing proves that another milestone needs them.
-        states: number of states that all closures together visited.
+        possible: ids of the milestones that could be achieved.
+        without: id of each milestone except the goal -> ids of the milestones that could be achieved without it.
+        free: ids of the milestones whose rules imply no restraint, so that nothing can be proven to need them.
+        states: number of states that all closures visited together.
     """
 
     everything: Closure
@@ -32,17 +35,23 @@ class Proven:
     states: int
 
     def needs(self, later: str, earlier: str) -> bool:
-        """Return whether ``later`` cannot be achieved without ``earlier``."""
+        """Return whether it is proven that ``later`` cannot be achieved without ``earlier``; both are ids of
+        milestones.
+        """
         possible_without = self.without.get(earlier, {later})
         return later != earlier and later not in possible_without
 
     def before(self, later: str) -> tuple[str, ...]:
-        """Return the milestones that the milestone ``later`` needs."""
+        """Return the ids of the milestones that the milestone ``later`` is proven to need."""
         return tuple(earlier for earlier in self.without if self.needs(later, earlier))
 
 
 def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
-    """Return what closures prove about milestones; the last milestone is the goal."""
+    """Return what closures prove about the milestones.
+
+    Args:
+        milestones: all milestones; the last milestone is the goal.
+    """
     everything = closure(arena)
     reachable = frozenset(_list_achievable(arena, everything, milestones))
 
@@ -63,7 +72,7 @@ def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
 
 
 def faults(proven: Proven, milestones: Sequence[Milestone], graph: Graph) -> Iterator[Finding]:
-    """Yield a finding for each property of the milestones that closures refute or fail to prove."""
+    """Yield a finding for each claim about the milestones that closures refute or do not prove."""
     names = [each.milestone_id for each in milestones]
     for name in names:
         if name not in proven.possible:
@@ -88,5 +97,9 @@ def faults(proven: Proven, milestones: Sequence[Milestone], graph: Graph) -> Ite
 
 
 def _list_achievable(arena: Arena, plays: Closure, milestones: Sequence[Milestone]) -> Iterator[str]:
-    """Yield the ids of the milestones that could be achieved within a closure."""
+    """Yield the ids of the milestones that could be achieved in the plays that a closure describes.
+
+    Args:
+        plays: the closure.
+    """
     return (each.milestone_id for each in milestones if possible(arena, plays, each))

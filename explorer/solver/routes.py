@@ -1,4 +1,4 @@
-"""Find cheapest routes over the lattice of cells, with or without placing blocks."""
+"""Find the cheapest routes of a body from cell to cell, with or without placing blocks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from explorer.rules.moves import Terrain, move
 from explorer.scene import FACINGS, Cell, Pose, move_by
 
 JUMP_COST: Final = 2
-"""Cost of a jump, which most often needs a turn first; a step costs 1."""
+"""Cost of a jump; it is higher than the cost 1 of a step, because most jumps need a turn first."""
 BLOCK_COST: Final = 50
-"""Cost of a step onto a placed block, high because blocks are scarce."""
+"""Cost of a step onto a placed block; it is high because blocks are scarce."""
 
 Box = tuple[Cell, Cell]
 """Lowest and highest cell of a box, both included."""
@@ -26,8 +26,8 @@ class Leg:
     """One move of a route.
 
     Attributes:
-        kind: kind of the move; ``ahead`` and ``below`` place a block and then step onto the block.
-        facing: facing with which the move goes forward.
+        kind: kind of the move; with ``ahead``, the body first places a block in front; with ``below``, under itself.
+        facing: facing with which the move leads forward.
         cell: cell of the feet after the move.
     """
 
@@ -38,7 +38,7 @@ class Leg:
 
 
 class Routes:
-    """Route finder for a terrain that does not change."""
+    """Finder of routes through a terrain that does not change."""
 
     def __init__(self, terrain: Terrain) -> None:
         self._terrain = terrain
@@ -47,11 +47,11 @@ class Routes:
     def find(
         self, start: Cell, goal: Callable[[Cell], bool], near: Box, *, ahead: bool = False, below: bool = False
     ) -> tuple[Leg, ...] | None:
-        """Return the cheapest route to a goal cell by A* search, or None if no route leads to a goal.
+        """Return the cheapest route to a goal cell, found by A* search, or None if there is no route.
 
         Args:
-            goal: whether a cell is a goal.
-            near: a box that contains every goal.
+            goal: function that returns whether a cell is a goal cell.
+            near: a box that contains all goal cells.
             ahead: whether blocks may be placed as ground in front of the body.
             below: whether blocks may be placed below the feet.
         """
@@ -77,7 +77,7 @@ class Routes:
         return None
 
     def _list_legs(self, cell: Cell, *, ahead: bool, below: bool) -> Iterator[Leg]:
-        """Yield the possible legs from a cell."""
+        """Yield the legs that may begin in a cell."""
         moves = self._moves.get(cell)
         if moves is None:
             moves = self._moves[cell] = tuple(self._list_steps(cell))
@@ -88,7 +88,9 @@ class Routes:
             yield Leg("below", 0, move_by(cell, (0, 1, 0)), BLOCK_COST)
 
     def _list_steps(self, cell: Cell) -> Iterator[Leg]:
-        """Yield the legs from a cell without placing blocks; jumps only where no level step leads ahead."""
+        """Yield the legs from a cell that place no block; in a direction in which a level step is possible, omit the
+        jump.
+        """
         for facing in range(4):
             pose = Pose(cell, facing)
             way = move(self._terrain, pose, Primitive.FORWARD)
@@ -101,7 +103,7 @@ class Routes:
                 yield Leg("jump", facing, way.cell, JUMP_COST)
 
     def _list_bridges(self, cell: Cell) -> Iterator[Leg]:
-        """Yield the legs from a cell onto a block that is placed ahead as ground."""
+        """Yield the legs from a cell on which the body places a block ahead as ground and steps onto it."""
         x, y, z = cell
         for facing, (dx, _, dz) in enumerate(FACINGS):
             front = x + dx, y, z + dz
@@ -113,18 +115,22 @@ class Routes:
                 yield Leg("ahead", facing, front, BLOCK_COST)
 
     def _can_pillar(self, cell: Cell) -> bool:
-        """Return whether a body in a cell can jump and place a block into the cell of the feet."""
+        """Return whether a body in a cell can jump and place a block into this cell."""
         has_headroom = not SOLID[self._get_code(cell, 2)]
         return has_headroom and REPLACEABLE[self._get_code(cell, 0)] != 0
 
     def _get_code(self, cell: Cell, up: int) -> int:
-        """Return the code of the block ``up`` cells above a cell."""
+        """Return the code of the block that is ``up`` cells above a cell."""
         x, y, z = cell
         return self._terrain.block((x, y + up, z))
 
 
 def _trace_back(came_from: dict[Cell, tuple[Cell, Leg]], cell: Cell) -> list[Leg]:
-    """Return the legs of the route that ends in a cell."""
+    """Return the legs of the route from the start to a cell.
+
+    Args:
+        came_from: cell -> the previous cell on its route, and the leg between both.
+    """
     legs = []
     while cell in came_from:
         cell, leg = came_from[cell]
@@ -133,7 +139,10 @@ def _trace_back(came_from: dict[Cell, tuple[Cell, Leg]], cell: Cell) -> list[Leg
 
 
 def _bound_cost(cell: Cell, box: Box) -> int:
-    """Return a lower bound on the cost from a cell to a box: no leg covers more cells sideways than it costs."""
+    """Return a lower bound on the cost of a route from a cell to a box: the horizontal distance in cells.
+
+    This is a lower bound because a leg costs at least as much as the number of cells that it leads sideways.
+    """
     (low_x, _, low_z), (high_x, _, high_z) = box
     x, _, z = cell
     along_x = max(low_x - x, x - high_x, 0)

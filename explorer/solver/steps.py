@@ -1,12 +1,12 @@
-"""The abstract steps of a witness: the deeds that a composer lists, in the order in which the gates of its scene open.
+"""The abstract steps of a witness (a list of actions that achieves the goal of a scene).
 
 :func:`explorer.solver.witness.carry_out` carries out each step in the real world by a cheapest route, and returns a
-:class:`Carried`. Each step includes all necessary walking, aiming and holding, so a list names only the deeds::
+:class:`Carried`. It adds all necessary walking, aiming and holding of items, so a list of steps can be short::
 
     steps = (TakeChest((4, 1, 9)), BridgeTo((12, 1, 9), "oak_planks"), Use((14, 2, 9)), Enter((20, 1, 5), (26, 3, 9)))
 
-Cells are absolute; items and recipes are names of :mod:`explorer.rules`. Routes never pass lava. Only
-the routes of ``BridgeTo`` and ``PillarTo`` place blocks. Unlike an agent, a witness reads the true state.
+Cells are absolute; items and recipes are names of :mod:`explorer.rules`. Routes avoid lava. Only the steps ``BridgeTo``
+and ``PillarTo`` place blocks on their routes. A witness reads the true state, unlike an agent.
 """
 
 from __future__ import annotations
@@ -18,49 +18,56 @@ from explorer.scene import Cell
 
 @dataclass(frozen=True, slots=True)
 class GoTo:
-    """Stand in a cell."""
+    """Go to a cell and stand in it."""
 
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Use a lever, button or wooden door from the nearest cell in which the crosshair reaches the target."""
+    """Use the lever, button or wooden door in a cell, from the nearest cell from which the crosshair can reach it."""
 
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
 class TakeChest:
-    """Take everything out of a chest; this fails if the chest is empty."""
+    """Take everything out of the chest in a cell; the step fails if the chest is empty."""
 
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
 class PickUp:
-    """Stand in the cell of an item; this fails if no item lies in the cell."""
+    """Go to a cell and pick up the items that lie there; the step fails if there are none."""
 
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
 class Dig:
-    """Break a block with the held item, bare hands, or the first item in the inventory that breaks the block."""
+    """Break the block in a cell.
+
+    Use the held item, bare hands or the first item in the inventory that breaks the block, in this order of preference.
+    """
 
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
 class Hunt:
-    """Attack the mob with a name of the scene."""
+    """Attack the mob that has the name ``mob`` in the scene."""
 
     mob: str
 
 
 @dataclass(frozen=True, slots=True)
 class Craft:
-    """Craft by the recipe with a name; if the recipe needs a table, go within reach of a table first."""
+    """Craft ``times`` times by a recipe; if the recipe needs a crafting table, first go within reach of one.
+
+    Attributes:
+        recipe: name of the recipe.
+    """
 
     recipe: str
     times: int = 1
@@ -68,7 +75,7 @@ class Craft:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Place an item's block into an empty cell, from the nearest cell whose crosshair reaches an adjoining face."""
+    """Place the block of an item into a free cell, from the nearest cell from which this is possible."""
 
     cell: Cell
     item: str
@@ -76,10 +83,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlaceBeside:
-    """Place a lever or button beside an iron door; if the door does not open, use the lever or button.
+    """Place a lever or button beside an iron door; if the door does not open at once, use the lever or button.
 
     Attributes:
-        door: the door's name in a wire of the scene, or one of its cells.
+        door: name of the door in its wire, or one of the cells of the door.
     """
 
     door: str | Cell
@@ -88,10 +95,12 @@ class PlaceBeside:
 
 @dataclass(frozen=True, slots=True)
 class BridgeTo:
-    """Stand in a cell, by the cheapest route that may place blocks ahead; a placed block costs as much as 50 steps.
+    """Go to a cell and stand in it, by the cheapest route; on the route, blocks may be placed as ground ahead.
+
+    A step onto a placed block costs as much as 50 plain steps.
 
     Attributes:
-        item: the block to take in hand and place.
+        item: the item to take in hand; its blocks are placed.
     """
 
     cell: Cell
@@ -100,10 +109,10 @@ class BridgeTo:
 
 @dataclass(frozen=True, slots=True)
 class PillarTo:
-    """Stand in a cell, by the cheapest route that may place blocks below or ahead.
+    """Go to a cell and stand in it, by the cheapest route; on the route, blocks may be placed ahead or below the feet.
 
     Attributes:
-        item: the block to take in hand and place.
+        item: the item to take in hand; its blocks are placed.
     """
 
     cell: Cell
@@ -112,7 +121,11 @@ class PillarTo:
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Stand in the nearest cell of a box; the box includes both corners."""
+    """Go to the nearest cell of a box and stand in it.
+
+    Attributes:
+        least, most: lowest and highest cell of the box, both included.
+    """
 
     least: Cell
     most: Cell
@@ -120,9 +133,9 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class LookAt:
-    """Look at a cell with a clear line of sight, from a cell at most ``within`` metres away.
+    """Look at a cell along a clear line of sight, from a cell that is at most ``within`` metres away.
 
-    The distance is three-dimensional, between the bases of both cells.
+    The distance is three-dimensional, from the base of one cell to the base of the other.
     """
 
     cell: Cell
@@ -138,7 +151,7 @@ class Carried:
 
     Attributes:
         codes: codes of all primitives that were carried out, in order.
-        failed: index of the first step that failed, or None if no step failed.
+        failed: index of the step that failed, or None if no step failed; no step is carried out after a failure.
         reason: why the step failed, or "".
     """
 

@@ -1,4 +1,7 @@
-"""Compute upper bounds on how many of each item there could ever be, as if recipes used up nothing."""
+"""Compute upper bounds on the number of items of each kind that there could ever be in an episode.
+
+The bounds assume that recipes do not use up their ingredients.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,17 @@ from explorer.rules.items import block_of
 from explorer.rules.recipes import RECIPES, Recipe
 
 ANY: Final = 4096
-"""Stands for any number: the bound of items that recipes turn into each other, and the cap of all other bounds."""
+"""Number that stands for "any number".
+
+It is the bound for items that recipes turn into each other, and the greatest value of all other bounds.
+"""
 _ROUNDS: Final = 24
-"""Rounds of crafting after which a count that still grows counts as unbounded."""
+"""Number of rounds of crafting; a count that grows in a later round counts as unlimited."""
 
 
 @cache
 def _index_uses() -> Mapping[str, tuple[int, ...]]:
-    """Return item -> numbers of the recipes that can use the item."""
+    """Return item -> numbers of the recipes that have the item as a possible ingredient."""
     uses: dict[str, list[int]] = {}
     for number, recipe in enumerate(RECIPES):
         ingredients = frozenset().union(*(kinds for kinds, _ in recipe.needs))
@@ -29,12 +35,12 @@ def _index_uses() -> Mapping[str, tuple[int, ...]]:
 
 
 def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
-    """Return item -> upper bound of how many of the item an episode could yield altogether.
+    """Return item -> upper bound on the number of such items that the agent could get in an episode.
 
     Args:
-        gained: item -> upper bound of how many are found, dug and hunted.
+        gained: item -> upper bound on the number of such items that are found, dug and hunted.
         table: whether a crafting table of the scene could be in reach.
-        caps: item -> greatest count at any time, in plays that never achieve a milestone.
+        caps: item -> greatest count that the agent may have at any time.
     """
     most = _bound_counts(gained, table, caps)
     if "crafting_table" in most and not table:
@@ -44,9 +50,12 @@ def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> d
 
 
 def _bound_counts(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
-    """Return the fixpoint of crafting with the gained items; see :func:`bounds`.
+    """Return the bounds of :func:`bounds`, by repeating all recipes until the counts no longer grow.
 
-    If the counts have no fixpoint after all rounds, every bound is :data:`ANY`.
+    If they still grow after the last round, every bound is :data:`ANY`.
+
+    Args:
+        table: whether recipes that need a crafting table are possible.
     """
     base: Counter[str] = Counter()
     for name, count in gained.items():
@@ -76,7 +85,7 @@ def _bound_counts(gained: Mapping[str, int], table: bool, caps: Mapping[str, int
 
 
 def recipes_using(items: Iterable[str]) -> list[Recipe]:
-    """Return the recipes with at least one of some items as an ingredient, in the order of all recipes."""
+    """Return the recipes that have at least one of the given items as an ingredient, ordered by their numbers."""
     uses = _index_uses()
     numbers: set[int] = set()
     for name in items:
@@ -85,7 +94,12 @@ def recipes_using(items: Iterable[str]) -> list[Recipe]:
 
 
 def _bound_times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) -> int:
-    """Return an upper bound on how often a recipe could be used, with the item counts ``total``."""
+    """Return an upper bound on how often a recipe could be used in an episode.
+
+    Args:
+        total: item -> upper bound on its number in an episode.
+        caps: item -> greatest count that the agent may have at any time.
+    """
     times = ANY
     for kinds, number in recipe.needs:
         # Ingredients must be held at the same time, which caps limit; over an episode, more may be used.
@@ -104,37 +118,50 @@ def _bound_times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, in
 
 
 def most_blocks(total: Mapping[str, int]) -> int:
-    """Return an upper bound on the number of solid blocks that could be placed.
+    """Return an upper bound on the number of solid blocks that the agent could place.
 
     Args:
-        total: item -> upper bound of its count.
+        total: item -> upper bound on its number.
     """
     return sum(count for name, count in total.items() if bridges(name))
 
 
 def carries_without(total: Mapping[str, int], block: str) -> bool:
-    """Return whether the stock holds a placeable solid block other than ``block``.
+    """Return whether the agent could have an item that places a solid block other than ``block``.
 
     Args:
-        total: item -> greatest number that can be carried.
+        total: item -> upper bound on its number.
     """
     names = (name for name, count in total.items() if count and bridges(name))
     return any(most_of_block({name: 1}, block) == 0 for name in names)
 
 
 def has_block(total: Mapping[str, int]) -> bool:
-    """Return whether any block could be placed."""
+    """Return whether the agent could have an item that places a block.
+
+    Args:
+        total: item -> upper bound on its number.
+    """
     names = (name for name, count in total.items() if count)
     return any(block_of(name) is not None for name in names)
 
 
 def has_handle(total: Mapping[str, int]) -> bool:
-    """Return whether any item could be placed as a device or plate, which opens an iron door beside it."""
+    """Return whether the agent could have an item that places a device or plate; beside an iron door, it opens the
+    door.
+
+    Args:
+        total: item -> upper bound on its number.
+    """
     return any(count for name, count in total.items() if is_handle(name))
 
 
 def most_of_block(total: Mapping[str, int], block: str) -> int:
-    """Return an upper bound on the number of blocks with the name ``block`` that could be placed."""
+    """Return an upper bound on the number of blocks called ``block`` that the agent could place.
+
+    Args:
+        total: item -> upper bound on its number.
+    """
     most = 0
     for name, count in total.items():
         code = block_of(name)
@@ -145,13 +172,13 @@ def most_of_block(total: Mapping[str, int], block: str) -> int:
 
 @cache
 def bridges(name: str) -> bool:
-    """Return whether an item can be placed as a block on which a body can stand."""
+    """Return whether the item called ``name`` places a block on which a body can stand."""
     code = block_of(name)
     return code is not None and BLOCKS[code].solid
 
 
 @cache
 def is_handle(name: str) -> bool:
-    """Return whether an item can be placed as a device or plate, which opens an iron door beside it."""
+    """Return whether the item called ``name`` places a device or plate; beside an iron door, it opens the door."""
     code = block_of(name)
     return code is not None and BLOCKS[code].kind in ("device", "plate")

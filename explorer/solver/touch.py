@@ -1,7 +1,9 @@
-"""Compute what a body could ever touch: an over-approximation, for an eye anywhere in its cell and a ray to any point.
+"""Compute which cells a body could ever touch.
 
-An eye can touch a target cell under two conditions: the middles of the two cells are at most :data:`MAX_REACH` apart,
-and free cells connect the two cells within a box around the target. So no lever can be pulled through a wall.
+The result contains every cell that a body can touch, and possibly more: the eye may be anywhere in its cell, and the
+ray may go to any point of the target cell. An eye can touch a target cell under two conditions. The middles of the two
+cells are at most :data:`MAX_REACH` apart. Within a box around the target, free cells connect the two cells. So no lever
+can be pulled through a wall.
 
 A place is the index of a cell in the flat arrays of a :class:`~explorer.solver.flood.Space`.
 """
@@ -18,22 +20,30 @@ from explorer.scene import cells_apart
 from explorer.solver.flood import Bytes, Space
 
 MAX_REACH: Final = REACH + 3**0.5
-"""Greatest distance in metres: the reach, plus half of a cell's diagonal at both ends."""
+"""Greatest distance in metres from the middle of the eye's cell to the middle of a touched cell.
+
+It is the reach of the hands, plus half of a cell's diagonal at both ends.
+"""
 AROUND: Final = 7
-"""Cells along each axis from the target to the sides of the box around the target."""
+"""Number of cells, along each axis, between the target and the sides of the box around it."""
 _SIDE: Final = 2 * AROUND + 1
 _NEARBY: Final = (np.indices((_SIDE,) * 3) - AROUND).astype(np.int64)
-"""Offsets y, z and x from a target to the cells of its box, as three arrays over the box."""
+"""Offsets from a target to each cell of the box around it, as three arrays for y, z and x."""
 _WITHIN: Final = (_NEARBY**2).sum(axis=0) <= MAX_REACH**2
-"""Cells of the box that are near enough to the target."""
+"""Mask of the cells of the box that are at most :data:`MAX_REACH` from the target."""
 _SURE: Final = 6
-"""An eye at most this many steps over free cells from the target is certainly within :data:`MAX_REACH`."""
+"""Number of steps over free cells that an eye's distance from the target can have and still surely be within
+:data:`MAX_REACH`.
+"""
 _FAR: Final = 11
-"""No ray within reach takes more steps, because a ray of length r crosses at most r * sqrt(3) + 1 faces."""
+"""Greatest number of steps from cell to cell along a ray within reach.
+
+The reason: a ray of length r crosses at most r * sqrt(3) + 1 faces.
+"""
 
 
 class Touch:
-    """The targets that could be touched, while the sets of free cells and of eyes grow.
+    """The cells that a body could touch; they become more when :meth:`update` adds free cells or cells of eyes.
 
     Attributes:
         eyes: mask of the cells where an eye could be.
@@ -47,9 +57,13 @@ class Touch:
         self._near = self._sure = self.eyes
 
     def update(self, feet: Bytes, open_: Bytes) -> None:
-        """Set the mask of the cells where feet could be, and the mask ``open_`` of the cells that are not solid.
+        """Set where a body could be.
 
-        An eye is in the cell above the feet, or, during a jump or fall, two cells above the feet.
+        The eye is one cell above the feet or, during a jump or fall, two cells above.
+
+        Args:
+            feet: mask of the cells where feet could be.
+            open_: mask of the cells that are not solid.
         """
         up = self._space.up
         head = np.zeros_like(feet)
@@ -74,7 +88,7 @@ class Touch:
         self._near = reached
 
     def among(self, targets: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return a mask over an array of target places: whether each target could be touched."""
+        """Return a Boolean array: for each of the given places, whether a body could touch the cell at this place."""
         touched = self._sure[targets].astype(np.bool_)
         is_uncertain = (self._near[targets] != 0) & ~touched
         for number in np.flatnonzero(is_uncertain).tolist():
@@ -82,7 +96,7 @@ class Touch:
         return touched
 
     def reaches(self, target: int) -> bool:
-        """Return whether the cell at a target place, solid or not, could be touched."""
+        """Return whether a body could touch the cell at the place ``target``; the cell may be solid."""
         if self._sure[target]:
             return True
         if not self._near[target]:
@@ -90,7 +104,11 @@ class Touch:
         return bool(self.eyes[self._eyes_of(target)].any())
 
     def _forget(self, opened: NDArray[np.intp]) -> None:
-        """Drop the cached places of eyes for targets near the places of newly opened cells."""
+        """Remove from the cache the targets near cells that have just become free.
+
+        Args:
+            opened: places of these cells.
+        """
         cells = [self._space.cell(place) for place in opened.tolist()]
         for target in list(self._joined):
             target_cell = self._space.cell(target)
@@ -98,14 +116,17 @@ class Touch:
                 del self._joined[target]
 
     def _eyes_of(self, target: int) -> NDArray[np.intp]:
-        """Return the places from which an eye could touch a target; results are cached."""
+        """Return the places from which an eye could touch the cell at the place ``target``; results are cached."""
         eyes = self._joined.get(target)
         if eyes is None:
             eyes = self._joined[target] = self._join(target)
         return eyes
 
     def _join(self, target: int) -> NDArray[np.intp]:
-        """Return the places that are near enough to a target and connected with the target by free cells of its box."""
+        """Compute the places from which an eye could touch the cell at the place ``target``, and return them.
+
+        They are near enough to the target, and free cells of the box around the target connect them with it.
+        """
         x, y, z = self._space.cell(target)
         width, height, depth = self._space.size
         ys = _NEARBY[0] + y
@@ -138,7 +159,7 @@ class Touch:
             joined = grown
 
     def _next_to(self, cells: Bytes) -> Bytes:
-        """Return the mask of some cells and of the six neighbours of each."""
+        """Return the mask of the given cells together with the six neighbours of each cell."""
         grown = cells.copy()
         for by in (self._space.east, self._space.south, self._space.up):
             grown[by:] |= cells[:-by]

@@ -1,7 +1,7 @@
-"""Carry out abstract steps in the real world, so that every code of a witness has really been played.
+"""Carry out abstract steps in the real world; the result is a witness whose every code has really been played.
 
-The composer gives the order of the deeds; this module searches only for routes and for cells to stand in. A step that
-fails ends the witness with a reason, not with an exception.
+A witness is a list of codes of primitives (actions). The order of the abstract steps is given; this module searches
+only for routes and for cells to stand in. If a step fails, the result contains the reason; no exception is raised.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from explorer.solver.steps import Carried, Step
 from explorer.worlds.voxel import VoxelWorld
 
 ATTEMPTS: Final = 3
-"""Number of routes planned for one step, because a door may close during the first route."""
+"""Greatest number of routes that are planned for one walk; a route can fail because a door closes."""
 _WALKS: Final = (Primitive.FORWARD, Primitive.RIGHT, Primitive.BACK, Primitive.LEFT)
-"""Index: quarter turns to the right, from the facing to the direction of the walk."""
+"""The primitives that walk, by the number of quarter turns to the right from the facing to the direction of the walk.
+"""
 Vantage = Callable[[Cell], Pose | None]
-"""Function of a cell to stand in that returns the pose in this cell which reaches a target, or None."""
+"""A function of a cell to stand in: it returns a pose in this cell that reaches a target, or None."""
 
 
 class _Failure(Exception):  # noqa: N818  # the end of a witness is a result, not an error
-    """A step failed; ``str`` is the reason."""
+    """The error that a step cannot be carried out; ``str`` is the reason."""
 
 
 def carry_out(scene: Scene, steps: Iterable[Step]) -> Carried:
-    """Carry out steps one after the other from the start of a scene, and return the codes.
+    """Carry out abstract steps in order, from the start of a scene; return the codes, and the failure if a step fails.
 
     Raises:
         SceneError: the scene cannot be built.
@@ -57,10 +58,10 @@ def carry_out(scene: Scene, steps: Iterable[Step]) -> Carried:
 
 
 class _Carrier:
-    """A world in which steps are carried out.
+    """A world in which abstract steps are carried out.
 
     Attributes:
-        codes: codes of the primitives carried out so far.
+        codes: codes of the primitives that have been carried out so far.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -76,7 +77,7 @@ class _Carrier:
 
     @singledispatchmethod
     def do(self, step: Step) -> None:
-        """Carry out a step.
+        """Carry out an abstract step.
 
         Raises:
             _Failure: the step cannot be carried out.
@@ -171,7 +172,7 @@ class _Carrier:
     # one primitive
 
     def _act(self, code: int) -> None:
-        """Carry out a primitive, and update the present state.
+        """Carry out a primitive, and update the copy of the world's state.
 
         Raises:
             _Failure: the primitive is refused, or the episode is over.
@@ -191,7 +192,11 @@ class _Carrier:
             raise _Failure(result.reason)
 
     def _hold(self, name: str) -> None:
-        """Take an item of the inventory in hand, unless the hand holds the item already."""
+        """Take the item called ``name`` from the inventory into the hand, unless it is in hand already.
+
+        Raises:
+            _Failure: the inventory does not contain the item.
+        """
         if not self._now.inventory.get(name):
             raise _Failure(f"no {name} in the inventory")
         if self._now.held != name:
@@ -200,15 +205,15 @@ class _Carrier:
     # ways
 
     def _go(self, goal: Callable[[Cell], bool], near: Box, *, ahead: bool = False, below: bool = False) -> None:
-        """Walk to the nearest goal; if the world deviates from the plan, plan a new route.
+        """Walk to the nearest goal cell; if the walk does not go as planned, plan a new route.
 
         Args:
-            goal: whether a cell is a goal.
-            near: a box that contains every goal.
-            ahead, below: whether blocks may be placed ahead or below.
+            goal: function that returns whether a cell is a goal cell.
+            near: a box that contains all goal cells.
+            ahead, below: whether blocks may be placed in front of the body, or below its feet.
 
         Raises:
-            _Failure: no route leads to a goal, or :data:`ATTEMPTS` routes fail.
+            _Failure: no route leads to a goal cell, or :data:`ATTEMPTS` routes fail.
         """
         last_problem = ""
         for _ in range(ATTEMPTS):
@@ -228,7 +233,10 @@ class _Carrier:
         raise _Failure(last_problem)
 
     def _take(self, leg: Leg) -> None:
-        """Carry out a leg of a route; only a walk needs no turn towards the leg."""
+        """Carry out a leg of a route.
+
+        For a walk, and for a block below the feet, the body keeps its facing; for all other legs, it turns first.
+        """
         quarter_turns = (leg.facing - self._now.pose.facing) % 4
         if leg.kind == "below":
             self._act(Primitive.PLACE_BELOW)
@@ -243,7 +251,7 @@ class _Carrier:
             raise _Failure("missed")
 
     def _turn(self, quarter_turns: int) -> None:
-        """Turn to the right by some quarter turns; instead of three quarter turns, turn left once."""
+        """Turn to the right by a number of quarter turns; if the number is 3, turn left once instead."""
         if quarter_turns == 3:
             self._act(Primitive.TURN_LEFT)
         else:
@@ -253,10 +261,11 @@ class _Carrier:
     # standpoints
 
     def _reach(self, targets: tuple[Cell, ...], vantage: Vantage) -> None:
-        """Go to the nearest cell for which ``vantage`` returns a pose, and aim as this pose does.
+        """Go to the nearest cell for which ``vantage`` returns a pose, and aim like this pose.
 
         Args:
-            targets: cells at which the poses aim.
+            targets: cells at which the poses may aim.
+            vantage: function that returns, for a cell to stand in, a suitable pose or None.
         """
         near = _find_standpoints(targets)
         self._go(lambda cell: box_holds(cell, *near) and vantage(cell) is not None, near)
@@ -267,7 +276,7 @@ class _Carrier:
             self._act(actions.aim(*pose.aim))
 
     def _aim_at(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return the pose of a body in a cell that aims at a target, or None if the target is too far away."""
+        """Return the pose of a body in ``cell`` that aims at ``target``, or None if the target is too far away."""
         offset = offset_to(cell, target)
         if max(map(abs, offset)) > MAX_AIM:
             return None
@@ -276,7 +285,8 @@ class _Carrier:
         return pose.aim_at(offset)
 
     def _touch_from(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return the pose in a cell with which the crosshair touches a target, or None."""
+        """Return the pose of a body in ``cell`` whose crosshair touches ``target``, or None if there is no such pose.
+        """
         pose = self._aim_at(cell, target)
         if pose is None:
             return None
@@ -284,9 +294,10 @@ class _Carrier:
         return pose if touched and touched.offset == pose.aim else None
 
     def _face_from(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return the pose in a cell with which placing a block fills a target cell, or None.
+        """Return a pose of a body in ``cell`` from which a placed block fills ``target``, or None if there is no such
+        pose.
 
-        The crosshair must touch a neighbour of the target through the face between both.
+        The crosshair must touch a neighbour of the target through the face between the target and this neighbour.
         """
         body = cell, move_by(cell, (0, 1, 0))
         if target in body:
@@ -300,7 +311,10 @@ class _Carrier:
         return None
 
     def _see_from(self, cell: Cell, step: kinds.LookAt) -> Pose | None:
-        """Return the pose in a cell that looks at the target of a step with a clear line of sight, or None."""
+        """Return the pose of a body in ``cell`` that looks at the target of a step along a clear line of sight.
+
+        Return None if the target is too far away or hidden.
+        """
         pose = self._aim_at(cell, step.cell)
         if pose is None or np.linalg.norm(np.subtract(cell, step.cell)) > step.within:
             return None
@@ -314,7 +328,9 @@ class _Carrier:
         return None
 
     def _hit_from(self, cell: Cell, mob: Mob, targets: Iterable[Cell]) -> Pose | None:
-        """Return the pose in a cell that aims at one of ``targets`` and hits a mob, or None."""
+        """Return a pose of a body in ``cell`` that aims at one of ``targets`` and hits a mob, or None if there is no
+        such pose.
+        """
         for target in targets:
             pose = self._aim_at(cell, target)
             if pose and mob_hit(_copy_with_pose(self._state, pose)) == mob:
@@ -326,12 +342,16 @@ class _Carrier:
         return tuple((x, y, z) for y, z, x in np.argwhere(tables).tolist())
 
     def _reaches_table(self, cell: Cell, tables: Iterable[Cell]) -> bool:
-        """Return whether a body in a cell can craft at one of ``tables``."""
+        """Return whether a body in ``cell`` is near enough to one of the crafting tables to craft."""
         touches_table = any(self._touch_from(cell, table) for table in tables)
         return touches_table and table_in_reach(_copy_with_pose(self._state, Pose(cell)))
 
     def _place(self, targets: tuple[Cell, ...]) -> Cell:
-        """Place the held block into one of ``targets``; return the cell that the block fills."""
+        """Place the held block into one of ``targets``; return the cell that was filled.
+
+        Raises:
+            _Failure: none of the cells is free, or the block cannot be placed.
+        """
         free = tuple(cell for cell in targets if REPLACEABLE[self._state.block(cell)])
         if not free:
             raise _Failure("something is in the way")
@@ -354,7 +374,7 @@ def _copy_with_pose(state: Still, pose: Pose) -> Still:
 
 
 def _find_standpoints(cells: Iterable[Cell]) -> Box:
-    """Return the smallest box of cells that contains all cells from which a body can aim at any of ``cells``."""
+    """Return the smallest box around all cells from which a body can aim at one of ``cells``."""
     xs, ys, zs = zip(*cells, strict=True)
     margin = (MAX_AIM, MAX_AIM, MAX_AIM)
     least = offset_to(margin, (min(xs), min(ys), min(zs)))

@@ -1,6 +1,7 @@
-"""Generation of tasks: floor plans, locks on the cells that separate start and goal, distractors, and a proof.
+"""Generation of tasks: floor plans, locks on the cells that separate start and goal, distractors, and a proof of
+solvability.
 
 A new task begins as a :class:`~gridworld.generating.draft.Draft` on a :class:`~gridworld.generating.floor.Floor`. A
-recipe (:mod:`~gridworld.generating.recipes`) fills the draft, and :mod:`~gridworld.generating.generator` keeps the
-task if a certificate proves that the task can be solved.
+recipe (:mod:`~gridworld.generating.recipes`) fills the draft. :mod:`~gridworld.generating.generator` keeps the task if
+a certificate proves that the task can be solved.
 """

@@ -16,7 +16,7 @@ _MAX_BRANCH: Final = 20
 
 
 def dead_end(draft: Draft) -> tuple[Cell, list[Cell]]:
-    """Return (a free narrow cell, the free cells of the dead end behind the narrow cell).
+    """Choose a random dead end; return (the free narrow cell at its entrance, the free cells behind the entrance).
 
     Raises:
         UnfitError: the floor has no free dead end.
@@ -42,7 +42,7 @@ def wrong_key(draft: Draft) -> None:
 
 
 def side_door(draft: Draft) -> None:
-    """Add a door before a dead end, and the key of the door."""
+    """Add a door at the entrance of a dead end, and the key of the door."""
     cut, behind = dead_end(draft)
     color = draft.choose_unused_color()
     draft.taken.update({cut, *behind})
@@ -53,12 +53,12 @@ def side_door(draft: Draft) -> None:
 
 
 def trap_door(draft: Draft) -> None:
-    """Add a door before a dead end, for a key that another door consumes.
+    """Add a door at the entrance of a dead end; its key is a key that another door needs.
 
     An agent that opens the new door wastes the key.
 
     Raises:
-        UnfitError: no key is consumed.
+        UnfitError: no door needs a key, or doors do not consume keys.
     """
     needed = {door.requires_key for door in draft.mechanisms.doors}
     colors = [key.color for key in draft.mechanisms.keys if key.color in needed]
@@ -72,7 +72,7 @@ def trap_door(draft: Draft) -> None:
 
 
 def side_gate(draft: Draft) -> None:
-    """Add a gate before a dead end, and the switch of the gate."""
+    """Add a gate at the entrance of a dead end, and the switch of the gate."""
     cut, behind = dead_end(draft)
     draft.taken.update({cut, *behind})
     gate = draft.add_gate(cut)
@@ -126,7 +126,7 @@ def loose_block(draft: Draft) -> None:
 
 
 def hazards(draft: Draft) -> None:
-    """Add up to 3 hazards in a row, on cells where no part of the floor is cut off."""
+    """Add up to 3 hazards in a row, on cells that do not cut off any part of the floor."""
     kind = draft.rng.choice(get_args(HazardType))
     cells = [cell for cell in draft.list_free(draft.floor.cells) if draft.stays_connected(cell)]
     if not cells:

@@ -39,12 +39,12 @@ COLORS: Final[tuple[Color, ...]] = get_args(Color)
 
 
 class UnfitError(Exception):
-    """A draw that gives no task. Internal, because the generator catches the error and draws again."""
+    """A random draw that does not give a task. The generator catches this internal error and draws again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A step of the dependency chain: ``element`` unlocks ``unlocks``; ``words`` are the step as an instruction."""
+    """A step of the dependency chain: ``element`` unlocks ``unlocks``; ``words`` state the step as an instruction."""
 
     kind: str
     element: str
@@ -64,9 +64,9 @@ class Draft:
         goal_spec: the goal of the task.
         near: cells that the agent can reach without opening a lock.
         taken: cells on which no further mechanism may be put.
-        closed: cells that bar the way at first: locks, and the cells of ``walled``.
+        closed: cells that the agent cannot enter at the start: the cells of locks, and the cells of ``walled``.
         walled: cells of the floor that became walls.
-        barred: cells that the agent never can or never should enter: hazards and fixed blocks.
+        barred: cells that the agent cannot or should not cross: hazards, fixed blocks, and ends of decoy teleporters.
         mechanisms: the mechanisms of the task.
         links: the dependency chain, first step first.
     """
@@ -88,7 +88,9 @@ class Draft:
 
     @classmethod
     def begin(cls, rng: random.Random, floor: Floor) -> Draft:
-        """Return a draft without mechanisms; the goal is in the half of the cells that is farther from the start.
+        """Return a draft without mechanisms, with a random start and a random goal.
+
+        The cells are ordered by their distance from the start; the goal is in the farther half.
 
         Raises:
             UnfitError: the floor has fewer than 12 cells.
@@ -106,7 +108,9 @@ class Draft:
         return sorted(cell for cell in cells if cell not in self.taken)
 
     def take(self, cells: Iterable[Cell]) -> Cell:
-        """Take a free cell for a mechanism: of up to 3 random cells, the cell farthest from the start.
+        """Choose a cell for a mechanism, mark the cell as taken, and return it.
+
+        Of up to 3 random free cells among ``cells``, the cell farthest from the start is chosen.
 
         Raises:
             UnfitError: no cell is free.
@@ -121,7 +125,7 @@ class Draft:
         return farthest
 
     def close(self, cell: Cell) -> set[Cell]:
-        """Bar the way at a cell; return the cells, except this cell, that the agent can no longer reach."""
+        """Mark a cell as taken and closed; return the other cells that the agent can no longer reach."""
         self.taken.add(cell)
         self.closed.add(cell)
         old_near = self.near
@@ -129,11 +133,17 @@ class Draft:
         return old_near - self.near - {cell}
 
     def find_reachable(self, *without: Cell) -> set[Cell]:
-        """Return the cells that the agent can reach from the start without a closed cell or a cell of ``without``."""
+        """Return the cells that the agent can reach from the start without entering closed cells or cells of
+        ``without``.
+        """
         return set(self.floor.distances(self.start, {*without, *self.closed}))
 
     def stays_connected(self, cell: Cell) -> bool:
-        """Return whether the open neighbours of a cell stay connected with each other if the cell is barred."""
+        """Return whether the open neighbours of a cell stay connected with each other if the cell is barred.
+
+        Open neighbours are floor cells that are neither barred nor walled; without open neighbours, the result is
+        False.
+        """
         barred = {*self.barred, *self.walled, cell}
         neighbours = [near for near in self.floor.neighbours[cell] if near not in barred]
         if not neighbours:
@@ -213,7 +223,7 @@ class Draft:
         return [thing.id for group in groups for thing in group]
 
     def build_specification(self, task_id: str, seed: int, tier: int) -> TaskSpecification:
-        """Return the task as drawn; its ``max_steps`` is a placeholder."""
+        """Return the task of this draft; its ``max_steps`` is a placeholder."""
         steps = list[DependencyStep]()
         for number, link in enumerate(self.links, 1):
             steps.append(DependencyStep(number, link.kind, link.element, link.unlocks))

@@ -1,4 +1,4 @@
-"""The floor of a maze as a graph: connected parts, shortest ways, separating cells, and narrow cells (pure)."""
+"""The floor of a maze as a graph: connected components, shortest paths, separating cells, and narrow cells (pure)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Floor:
         tiling: the tiling of the grid.
         width, height: the size of the grid in cells, border included.
         plan: the name of the floor plan.
-        cells: cells that are not wall; only their largest connected part becomes floor.
+        cells: cells that are not wall; only their largest connected component becomes floor.
     """
 
     def __init__(self, tiling: Tiling, width: int, height: int, cells: Iterable[Cell], plan: str = "") -> None:
@@ -44,11 +44,13 @@ class Floor:
 
     @cached_property
     def narrow(self) -> frozenset[Cell]:
-        """The cells with walls on two sides that are not adjacent: doorways and straight corridors, not corners."""
+        """The cells whose floor neighbours form at least two groups, separated by walls: doorways and corridors, not
+        corners.
+        """
         return frozenset(cell for cell in self.cells if self._count_floor_runs(cell) >= 2)
 
     def parts(self) -> Iterator[frozenset[Cell]]:
-        """Yield the connected parts of the floor, in the order of their first cells."""
+        """Yield the connected components of the floor, in the order of their first cells."""
         seen = set[Cell]()
         for cell in self.neighbours:
             if cell not in seen:
@@ -60,7 +62,7 @@ class Floor:
         """Return the number of moves from ``start`` to each reachable cell, nearest cell first.
 
         Args:
-            without: cells that the way must not enter.
+            without: cells that the moves must not enter.
         """
         moves = {start: 0}
         queue = deque([start])
@@ -73,10 +75,10 @@ class Floor:
         return moves
 
     def path(self, start: Cell, end: Cell, without: Collection[Cell] = ()) -> list[Cell]:
-        """Return a shortest way from ``start`` to ``end``, both included; if no way exists, return an empty list.
+        """Return a shortest path from ``start`` to ``end``, both included; if no path exists, return an empty list.
 
         Args:
-            without: cells that the way must not enter.
+            without: cells that the path must not enter.
         """
         moves_to_end = self.distances(end, without)
         if start not in moves_to_end:
@@ -90,17 +92,17 @@ class Floor:
         return way
 
     def cuts(self, start: Cell, end: Cell, without: Collection[Cell] = ()) -> list[Cell]:
-        """Return the narrow cells that every way from ``start`` to ``end`` passes, in the order of the way.
+        """Return the narrow cells that every path from ``start`` to ``end`` passes, in the order of the path.
 
         Args:
-            without: cells that the way must not enter.
+            without: cells that the path must not enter.
         """
         way = self.path(start, end, without)
         inner = [cell for cell in way[1:-1] if cell in self.narrow]
         return [cell for cell in inner if end not in self.distances(start, {*without, cell})]
 
     def _count_floor_runs(self, cell: Cell) -> int:
-        """Return the number of runs of floor among the neighbours of a cell, taken in a circle."""
+        """Return the number of groups of successive floor cells in the circle of a cell's neighbours."""
         is_floor = [near in self.neighbours for near in self.tiling.neighbours(cell)]
         runs = 0
         for index, here in enumerate(is_floor):

@@ -29,14 +29,14 @@ from gridworld.search.certificate import attach_certificate, certify, fingerprin
 from gridworld.task_spec import TaskSpecification
 
 VERSION: Final = 1
-"""Version of the generator; versions that give different tasks for the same arguments have different numbers."""
+"""Version of the generator; it changes if the same arguments would give a different task."""
 ATTEMPTS: Final = 400
 """Greatest number of draws for a task."""
 _MAX_DUPLICATES: Final = 200
 """Number of successive duplicates after which the generator stops, because new tasks are unlikely."""
 _MAX_SEED: Final = 2**63 - 1
 SEARCH_LIMIT: Final = 1_000
-"""Default of the states that each search of the proof may expand; a draw that needs more states is not kept."""
+"""Default of the greatest number of states that each search of the proof may expand."""
 MIN_STEPS: Final = 6
 MAX_STEPS: Final = 250
 """``MIN_STEPS`` and ``MAX_STEPS`` are the bounds of the steps that a task may need."""
@@ -58,14 +58,15 @@ def generate(
         seed, index: the number of a series of tasks, and the number of the task in the series, from 0.
         tiling: the name of the tiling; the certificate holds for this tiling only.
         mechanisms: kinds of mechanisms that may occur ("keys", "doors", ...); None for all.
-        limit: states that each search of the proof may expand; a draw that needs more states is not kept.
+        limit: greatest number of states that each search of the proof may expand. A draw whose proof needs more states
+            is not kept.
 
     Returns:
-        The task. ``metadata["generator"]`` holds the arguments and ``metadata["certificate"]`` the proof.
-        ``max_steps`` is three times the optimum plus 10, at least 50.
+        The task. ``metadata["generator"]`` holds the arguments and ``metadata["certificate"]`` the proof. ``max_steps``
+        is three times the optimum plus 10, at least 50.
 
     Raises:
-        GenerationError: an argument is not valid, or none of the draws gave a task.
+        GenerationError: an argument is not valid, or no draw gave a task.
     """
     allowed = _check_arguments(tier, seed, index, tiling, mechanisms, limit)
     stream = f"gridworld {VERSION} {tier} {seed} {index} {tiling} {' '.join(allowed)}"
@@ -97,8 +98,9 @@ def write_many(
 ) -> Iterator[Written]:
     """Write ``count`` different tasks as files ``ID.json`` to a folder; yield each task after it is written.
 
-    The indices of the tasks ascend from 0. An index is left out if its task equals an earlier task. The files of an
-    interrupted call are not generated again: a file is kept if its task has the fingerprint that its certificate names.
+    The indices of the tasks ascend from 0. An index is left out if its task equals an earlier task. Files of an
+    interrupted call are reused: a file is kept if its task was generated from the same arguments and has not changed
+    since. Whether the task has changed is decided by the fingerprint in its certificate.
 
     Args:
         tier, seed, tiling, mechanisms, limit: as for :func:`generate`.
@@ -127,7 +129,10 @@ def task_name(tier: int, seed: int, index: int, tiling: str = "square") -> str:
 
 
 def content(spec: TaskSpecification) -> str:
-    """Return a hash of the parts of a task that matter for playing: without id, seed, description and metadata."""
+    """Return a hash of a task without the parts that do not matter for playing.
+
+    These parts are id, seed, description, metadata and version.
+    """
     data = spec.to_dict()
     for name in ("task_id", "seed", "description", "metadata", "version"):
         data.pop(name, None)
@@ -137,7 +142,7 @@ def content(spec: TaskSpecification) -> str:
 def _make_distinct(
     tier: int, count: int, seed: int, make: Callable[[int], TaskSpecification]
 ) -> Iterator[TaskSpecification]:
-    """Yield ``count`` tasks with different contents; ``make`` returns the task with an index."""
+    """Yield ``count`` tasks with different contents; ``make(index)`` returns the task with this index."""
     seen = set[str]()
     newest = -1  # index of the newest task that was new
     for index in count_from():
@@ -178,7 +183,8 @@ def _make_task(draft: Draft, tier: int, seed: int, origin: dict[str, Any], limit
 def _check_arguments(
     tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None, limit: int
 ) -> tuple[str, ...]:
-    """Check the arguments of :func:`generate`; return the allowed kinds of mechanisms as in ``MECHANISMS``."""
+    """Check the arguments of :func:`generate`; return the allowed kinds of mechanisms in the order of ``MECHANISMS``.
+    """
     numbers = {"tier": tier, "seed": seed, "index": index, "limit": limit}
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int):
@@ -214,12 +220,12 @@ def prove_task(
         spec: the task as drawn.
         tiling: the tiling on which the task is played.
         describe: function that returns the description of a task; called with the task after ``max_steps`` is set.
-        limit: states that each search may expand.
+        limit: greatest number of states that each search may expand.
 
     Raises:
         UnfitError: the task cannot be solved, needs too few or too many steps, or an element of its chain is not
             necessary.
-        SearchLimitError: a search expanded ``limit`` states and decided nothing.
+        SearchLimitError: a search expanded ``limit`` states and is undecided.
     """
     proof = certify(replace(spec, max_steps=4 * MAX_STEPS), tiling, limit)
     # The solution of a survive_steps goal ends with DONE actions that only wait; these actions are not needed.
@@ -253,7 +259,8 @@ class Written:
 
 
 def _write_tasks(specs: Iterable[TaskSpecification], folder: Path, overwrite: bool) -> Iterator[Written]:
-    """Write each task to ``ID.json`` in a folder as soon as ``specs`` yields the task; yield the written tasks."""
+    """Write each task to ``ID.json`` in a folder as soon as ``specs`` yields the task; yield each task with its file.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a NUL in the path
@@ -264,7 +271,12 @@ def _write_tasks(specs: Iterable[TaskSpecification], folder: Path, overwrite: bo
 
 
 def read_made(path: Path, task_id: str, origin: Mapping[str, Any]) -> TaskSpecification | None:
-    """Return the task in a file, or None unless the task was generated from these arguments and is unchanged."""
+    """Return the task in a file if it has this id, was generated from these arguments, and is unchanged; otherwise
+    None.
+
+    Args:
+        origin: the arguments, as in ``metadata["generator"]``.
+    """
     try:
         spec = TaskSpecification.from_json(path, strict=True)
         proof, _ = stored_proof(spec, TILINGS[origin["tiling"]])
@@ -275,7 +287,7 @@ def read_made(path: Path, task_id: str, origin: Mapping[str, Any]) -> TaskSpecif
 
 
 def _holds(path: Path, spec: TaskSpecification) -> bool:
-    """Return whether a file holds a task."""
+    """Return whether a file holds the task ``spec``."""
     try:
         return TaskSpecification.from_json(path, strict=True) == spec
     except TaskError:
@@ -283,7 +295,10 @@ def _holds(path: Path, spec: TaskSpecification) -> bool:
 
 
 def _write(spec: TaskSpecification, path: Path, overwrite: bool) -> Written:
-    """Write a task to a file, unless the file holds the task already; see :func:`write_many` for errors."""
+    """Write a task to a file if the file does not hold this task already; return the task and its file.
+
+    The errors are those of :func:`write_many`.
+    """
     exists = os.path.lexists(path)
     if exists and _holds(path, spec):
         return Written(path, spec, "kept")

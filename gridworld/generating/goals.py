@@ -37,7 +37,8 @@ def collect_goal(draft: Draft) -> None:
 
 
 def survive_goal(draft: Draft) -> None:
-    """Set a survive_steps goal that also asks to collect a key at the end of the chain of locks."""
+    """Set a survive_steps goal, with the condition that the agent collects a new key at the end of the chain of locks.
+    """
     key = draft.add_key(draft.choose_unused_color(), draft.goal)
     draft.goal_spec = GoalSpec("survive_steps", auxiliary_conditions=[f"collected:{key}"])
 
@@ -55,7 +56,7 @@ def bring(draft: Draft) -> str:
 def put_down(draft: Draft) -> str:
     """Return the condition that the agent does not carry a key of the chain at the end.
 
-    Keys of the task are no longer consumed, so that the agent has to drop the key.
+    The rules of the task are changed so that doors do not consume keys, and the agent has to drop the key.
 
     Raises:
         UnfitError: the chain has no key.
@@ -68,7 +69,7 @@ def put_down(draft: Draft) -> str:
 
 
 def unlock(draft: Draft) -> str:
-    """Add a locked door before a dead end, and its key; return the condition that the door is open."""
+    """Add a locked door at the entrance of a dead end, and its key; return the condition that the door is open."""
     cut, behind = dead_end(draft)
     color = draft.choose_unused_color()
     draft.taken.update({cut, *behind})
@@ -78,19 +79,19 @@ def unlock(draft: Draft) -> str:
 
 
 def keep_locked(draft: Draft) -> str:
-    """Add a locked door before a dead end, and its key; return the condition that the door is not open."""
+    """Add a locked door at the entrance of a dead end, and its key; return the condition that the door is not open."""
     return f"not {unlock(draft)}"
 
 
 def switch_on(draft: Draft) -> str:
-    """Add a switch that controls no gate and must be on; return the condition."""
+    """Add a switch that controls no gate; return the condition that the switch is on at the end."""
     cell = draft.take(draft.floor.cells)
     kind: SwitchType = draft.rng.choice(("toggle", "one_shot"))
     return f"active:{draft.add_switch(cell, [], kind)}"
 
 
 def switch_off(draft: Draft) -> str:
-    """Add a switch that controls no gate, is on and must be off; return the condition."""
+    """Add a switch that controls no gate and is on at the start; return the condition that it is off at the end."""
     return f"not active:{draft.add_switch(draft.take(draft.floor.cells), [], 'toggle', on=True)}"
 
 
@@ -100,14 +101,14 @@ def leave_alone(draft: Draft) -> str:
 
 
 def push_aside(draft: Draft) -> str:
-    """Add a block that must stand on another cell at the end; return the condition."""
+    """Add a block; return the condition that it stands on a certain other cell at the end."""
     line = push_line(draft, draft.near)
     column, row = line.target
     return f"at:{draft.add_block(line.block)}:{column},{row}"
 
 
 def clear_away(draft: Draft) -> str:
-    """Add a block that must not stand on its initial cell at the end; return the condition."""
+    """Add a block; return the condition that it does not stand on its initial cell at the end."""
     line = push_line(draft, draft.near)
     column, row = line.block
     return f"not at:{draft.add_block(line.block)}:{column},{row}"

@@ -1,8 +1,8 @@
 """Chains of locks that are necessary by construction.
 
-The chain is laid backwards from the goal. A lock is put on a cut: a cell that every way from the start to the goal
-passes. The opener of the lock (key, switch, block) is put on the start's side of the cut. The cell of the opener is
-the goal of the next lock, and so on. Each step therefore depends on the step before, and no step can be left out.
+The chain is laid backwards from the goal. A lock is put on a cut: a cell that every path from the start to the goal
+passes. The opener of the lock (key, switch, block) is put on the start's side of the cut. The cell of the opener is the
+goal of the next lock, and so on. Each step therefore depends on the step before, and no step can be left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ open the lock (the cell of the key, of the switch, of the entrance, or of the fi
 
 
 def lay_chain(draft: Draft, kinds: Sequence[str]) -> None:
-    """Put locks of these kinds between start and goal; ``kinds`` is in the order in which the agent opens the locks.
+    """Put a lock of each of ``kinds`` between start and goal; ``kinds`` is in the order in which the agent opens the
+    locks.
 
     Raises:
         UnfitError: the floor has no room for all locks.
@@ -57,7 +58,7 @@ def key_door(draft: Draft, cut: Cell) -> Cell:
 def master_key(draft: Draft, cut: Cell) -> Cell:
     """Add two doors in a row, and one key that opens the two doors; return the cell of the key.
 
-    Keys of the task are no longer consumed.
+    The rules of the task are changed so that doors do not consume keys.
     """
     draft.close(cut)
     draft.rules.key_consumption = False
@@ -100,14 +101,20 @@ def _find_color(draft: Draft, switch: str) -> str:
 
 
 def _choose_named_type(draft: Draft, kind: SwitchType) -> SwitchType | None:
-    """Return the type of a switch; if the rules give the same type, return None in half of the cases."""
+    """Return ``kind``, or None, which means the type of the rules.
+
+    If the rules have the type ``kind``, None is returned in half of the cases.
+    """
     # The order matters: a random number is drawn only if the types are the same.
     leave_to_rules = kind == draft.rules.switch_type and draft.rng.random() < 0.5
     return None if leave_to_rules else kind
 
 
 def hold_gate(draft: Draft, cut: Cell) -> Cell:
-    """Add a gate that a block on a switch holds open, and the block; return the cell where the agent starts to push."""
+    """Add a gate, a switch that holds the gate open while a block stands on the switch, and the block.
+
+    Return the cell where the agent starts to push the block.
+    """
     draft.close(cut)
     tiling = draft.floor.tiling
     targets = [cell for cell in draft.near - draft.floor.narrow if tiling.distance(cell, cut) > 1]
@@ -121,7 +128,8 @@ def hold_gate(draft: Draft, cut: Cell) -> Cell:
 
 
 def teleport(draft: Draft, cut: Cell) -> Cell:
-    """Add a wall on the cut, and a teleporter to its other side; return the cell of the entrance."""
+    """Add a wall on the cut, and a teleporter from the start's side to the other side; return the cell of the entrance.
+    """
     other_side = draft.close(cut)
     draft.walled.add(cut)
     bidirectional = draft.rng.random() < 0.5

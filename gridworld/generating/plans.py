@@ -20,7 +20,8 @@ MAX_SIZE: Final = 18
 
 
 def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greatest: int) -> Floor:
-    """Draw a floor of the named plan; on the square tiling, the floor is mirrored and transposed at random.
+    """Return a random floor with the plan called ``name``; on the square tiling, it is mirrored and transposed at
+    random.
 
     Args:
         least, greatest: bounds of width and height, in cells, border included.
@@ -95,7 +96,7 @@ def maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cel
 
 
 def braided_maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
-    """Draw a maze with a few opened walls, so that the maze has loops."""
+    """Draw a maze, and open a few of its walls so that the maze has loops."""
     carved = maze(rng, tiling, width, height)
     walls = sorted(inside(width, height) - carved)
     candidates = [cell for cell in walls if _joins(tiling, cell, carved)]
@@ -105,7 +106,7 @@ def braided_maze(rng: random.Random, tiling: Tiling, width: int, height: int) ->
 
 
 def _joins(tiling: Tiling, wall: Cell, carved: set[Cell]) -> bool:
-    """Return whether exactly two neighbours of a wall are floor, and these neighbours are opposite."""
+    """Return whether exactly two neighbours of a wall are floor, on opposite sides of the wall."""
     neighbours = tiling.neighbours(wall)
     if sum(near in carved for near in neighbours) != 2:
         return False
@@ -185,7 +186,7 @@ def vaults(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
 
 
 def serpentine(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
-    """Draw one winding way between rows of wall, which are open at alternate ends."""
+    """Draw one winding corridor between rows of wall, which are open at alternate ends."""
     carved = inside(width, height)
     open_at_left = rng.random() < 0.5
     row = rng.choice((2, 2, 3))

@@ -1,4 +1,4 @@
-"""Placement of blocks: blocks that can be pushed to a target, blocks in the way, and fixed blocks."""
+"""Placement of blocks: blocks for a target, blocks that obstruct the path to the goal, and fixed blocks."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class PushLine:
 
 
 def push_line(draft: Draft, targets: Iterable[Cell], turns: int = 0) -> PushLine:
-    """Find a cell from which a block can be pushed onto a target; take all cells of the way.
+    """Find a cell from which a block can be pushed onto one of ``targets``; mark all cells of the push as taken.
 
-    The search goes backwards by pulling the block away from the target.
+    Return the cells of the push. The search goes backwards by pulling the block away from the target.
 
     Args:
         targets: candidates for the target.
-        turns: number of changes of direction.
+        turns: number of times that the push changes its direction.
 
     Raises:
         UnfitError: no cell was found.
@@ -57,12 +57,14 @@ def push_line(draft: Draft, targets: Iterable[Cell], turns: int = 0) -> PushLine
 
 
 def _is_clear(draft: Draft, cell: Cell) -> bool:
-    """Return whether a cell is floor on which nothing stands and no lock bars the way."""
+    """Return whether a cell is floor that is neither taken nor closed."""
     return cell in draft.floor.neighbours and cell not in draft.taken and cell not in draft.closed
 
 
 def push_goal(draft: Draft, count: int) -> None:
-    """Set a push_block_to goal for ``count`` new blocks; the chain of locks will lead to the first block.
+    """Set a push_block_to goal for ``count`` new blocks.
+
+    The cell from which the agent pushes the first block becomes ``draft.goal``, to which the chain of locks will lead.
 
     Raises:
         UnfitError: the floor has no room for the blocks.
@@ -79,10 +81,10 @@ def push_goal(draft: Draft, count: int) -> None:
 
 
 def block_the_way(draft: Draft) -> str:
-    """Put a block that the agent has to push in a doorway or corridor on the way to the goal; return the block's id.
+    """Add a block in a doorway or corridor on the path to the goal, so that the agent has to push it; return its id.
 
     Raises:
-        UnfitError: the way to the goal has no place for a block.
+        UnfitError: the path to the goal has no cell for a block.
     """
     way = draft.floor.path(draft.start, draft.goal, draft.walled)
     tiling = draft.floor.tiling
@@ -102,7 +104,7 @@ def block_the_way(draft: Draft) -> str:
 
 
 def pillar(draft: Draft) -> str:
-    """Put a fixed block on a cell where no part of the floor is cut off; return the block's id.
+    """Add a fixed block on a cell that does not cut off any part of the floor; return the block's id.
 
     Raises:
         UnfitError: no cell is suitable.

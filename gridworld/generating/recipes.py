@@ -1,4 +1,4 @@
-"""Recipes: the contents of the tasks of each tier as data, and the drawing of a task from a recipe."""
+"""Recipes, which describe the tasks of each tier as data, and the random drawing of a task from a recipe."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ _NEEDS: Final[Mapping[str, frozenset[str]]] = {
 class Recipe:
     """The choices from which the tasks of a tier are drawn.
 
-    A name that a tuple holds twice is drawn twice as often.
+    A name that appears twice in a tuple is drawn twice as often.
 
     Attributes:
         what: the subject of the tier, in words.
         sizes: least and greatest width and height, in cells.
         plans: names of floor plans.
-        depths: numbers of locks.
+        depths: possible numbers of locks.
         locks: names of locks.
-        marks: names of locks, decoys and goals that mark the tier; a task has at least one of these names, unless the
-            set is empty.
+        marks: names of locks, decoys and goals that mark the tier. If the set is not empty, a task has at least one of
+            these names.
         goals: types of goals.
-        obstacles: numbers of blocks in the way.
-        errands, errand_counts: names of auxiliary conditions, and numbers of conditions.
-        decoys, decoy_counts: names of decoys, which are mechanisms that are not needed, and numbers of decoys.
+        obstacles: possible numbers of blocks that obstruct the path to the goal.
+        errands, errand_counts: names of auxiliary conditions, and possible numbers of conditions.
+        decoys, decoy_counts: names of decoys, which are mechanisms that are not needed, and possible numbers of decoys.
         observability: modes of observability.
-        hidden_share: share of the tasks in which mechanisms are hidden, from 0 to 1.
+        hidden_share: fraction of the tasks in which mechanisms are hidden, from 0 to 1.
         tells: whether the description of a task names the steps of its chain.
     """
 
@@ -154,7 +154,7 @@ TIERS: Final[Mapping[int, Recipe]] = {
 
 
 def needs(recipe: Recipe) -> list[frozenset[str]]:
-    """Return the minimal sets of kinds of mechanisms: a task of the recipe needs at least one whole set.
+    """Return the minimal sets of kinds of mechanisms; at least one of the sets must be allowed as a whole.
 
     The list is empty if the recipe needs no mechanism.
     """
@@ -172,7 +172,7 @@ def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection
         allowed: kinds of mechanisms that may occur.
 
     Raises:
-        UnfitError: this draw gives no task; another draw may.
+        UnfitError: this draw does not give a task; another draw may give one.
     """
     floor = draw_floor(rng, tiling, rng.choice(recipe.plans), *recipe.sizes)
     draft = Draft.begin(rng, floor)
@@ -207,7 +207,7 @@ def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection
 _LATE_GOALS: Final[Mapping[str, Callable[[Draft], None]]] = {"collect_all": collect_goal, "survive_steps": survive_goal}
 
 _DECOYS_OF_GOALS: Final[Mapping[str, tuple[str, ...]]] = {"survive_steps": ("hazards", "hazards")}
-"""Decoys that are added for a goal."""
+"""By type of goal: the decoys that are added to every task with this goal."""
 
 
 def _draw_goal(rng: random.Random, recipe: Recipe, allowed: Collection[str]) -> GoalType:
@@ -215,13 +215,16 @@ def _draw_goal(rng: random.Random, recipe: Recipe, allowed: Collection[str]) -> 
 
 
 def _draw_names(rng: random.Random, names: Sequence[str], counts: Sequence[int], allowed: Collection[str]) -> list[str]:
-    """Draw a number from ``counts``, then as many allowed names, with repetition."""
+    """Draw a number from ``counts``; return as many random names that ``allowed`` permits, with repetition.
+
+    The list is empty if no name is permitted.
+    """
     fitting = _select_allowed(names, allowed)
     return rng.choices(fitting, k=rng.choice(counts)) if fitting else []
 
 
 def _select_allowed(names: Iterable[Name], allowed: Collection[str]) -> list[Name]:
-    """Return the names of the locks, decoys, errands or goals that consist of allowed kinds of mechanisms only."""
+    """Return the names of those locks, decoys, errands or goals whose mechanisms are all of allowed kinds."""
     return [name for name in names if _NEEDS[name] <= set(allowed)]
 
 

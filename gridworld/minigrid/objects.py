@@ -46,7 +46,7 @@ _HAZARD_STATES: Final = ("lava", "pit", "spike")
 
 
 class _Thing(WorldObj):
-    """A MiniGrid object with a state in its code; the agent can walk over and see through a ``passable`` object."""
+    """A MiniGrid object with a state in its code; the agent can walk over it if it is ``passable``."""
 
     def __init__(self, kind: str, color: str, state: int, *, passable: bool = True) -> None:
         super().__init__(kind, color)
@@ -84,7 +84,7 @@ class Target(_Thing):
 
 
 class Gate(_Thing):
-    """A gate, which only switches open; drawn as a portcullis if closed, as two posts if open."""
+    """A gate, which can be opened only by switches; drawn as a portcullis if closed, as two posts if open."""
 
     def __init__(self, color: str, *, is_open: bool) -> None:
         super().__init__("floor" if is_open else "door", color, 2 if is_open else 1, passable=is_open)
@@ -124,7 +124,7 @@ class Switch(_Thing):
 
 
 class Block(_Thing):
-    """A crate; drawn with a plain lid if the crate can be pushed, with a cross on the lid if not."""
+    """A crate; drawn with a plain lid if it can be pushed, otherwise with a cross on the lid."""
 
     def __init__(self, color: str, *, pushable: bool) -> None:
         super().__init__("box", color, int(not pushable), passable=False)
@@ -169,7 +169,7 @@ class TeleporterEnd(_Thing):
 
 
 class Hazard(Lava):
-    """A cell of lava, a pit or spikes, which ends the episode if the agent enters."""
+    """A cell with lava, a pit or spikes; the episode ends if the agent enters the cell."""
 
     def __init__(self, hazard_type: str) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # MiniGrid's has no types
@@ -203,11 +203,11 @@ class Hazard(Lava):
 
 
 class Hidden(WorldObj):
-    """A mechanism that the agent may not know of; encoded and drawn as the known content of its cell.
+    """A mechanism that the agent may not know of; encoded and drawn as what the agent knows of its cell.
 
     Attributes:
         thing: the true object.
-        shown: the object that the agent knows, None for plain floor.
+        shown: the object that the agent knows; None means plain floor.
     """
 
     def __init__(self, thing: WorldObj, shown: WorldObj | None) -> None:
@@ -231,7 +231,7 @@ class Hidden(WorldObj):
 
 
 def object_of(look: Look) -> WorldObj | None:
-    """Return a new MiniGrid object with a look; return None for plain floor and for unseen cells."""
+    """Return a new MiniGrid object that looks like ``look``; return None for plain floor and for unseen cells."""
     kind, color, state = look
     makers: dict[str, Any] = {
         "wall": Wall,

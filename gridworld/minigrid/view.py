@@ -1,6 +1,6 @@
 """Views of a model in MiniGrid's forms: pictures of tiles, and the agent's egocentric view as codes.
 
-A code is the number of a look in :data:`gridworld.rules.observation.CODES`.
+A look is the visible content of a cell. A code is the number of a look in :data:`gridworld.rules.observation.CODES`.
 """
 
 from __future__ import annotations
@@ -30,24 +30,31 @@ class TaskGrid(Grid):
 
 @cache
 def specimen(code: int) -> WorldObj | None:
-    """Return a shared object with the look of a code, for drawing and encoding."""
+    """Return the MiniGrid object for a code; return None for plain floor and for unseen cells.
+
+    The object is shared, so use it only for drawing and encoding.
+    """
     return object_of(LOOKS[code])
 
 
 def view_objects(codes: NDArray[np.uint8]) -> list[WorldObj | None]:
-    """Return the objects of codes of shape (width, height), row by row as in ``Grid.grid``."""
+    """Return the MiniGrid object for each code, row by row as in ``Grid.grid``.
+
+    Args:
+        codes: codes of shape (width, height).
+    """
     return [specimen(code) for code in codes.T.ravel().tolist()]
 
 
 def encode(codes: NDArray[np.uint8]) -> Image:
-    """Return MiniGrid's encoding of codes: (type, colour, state) in the last axis, shape (..., 3)."""
+    """Return MiniGrid's encoding (type, colour, state) of each code, shape (..., 3)."""
     return _encodings()[codes]
 
 
 def egocentric(observation: Observation, view_size: int, *, see_through_walls: bool) -> NDArray[np.uint8]:
-    """Return the codes of the agent's view, shape (view_size, view_size), column first.
+    """Return the codes of the agent's view, shape (view_size, view_size), indexed [column, row].
 
-    The agent is in the middle of the last row and looks up.
+    The agent is in the middle of the last row and faces up.
 
     Args:
         observation: the observation of the whole grid.
@@ -120,7 +127,7 @@ def _tile(code: int, tile_size: int, visible: bool) -> Image:
 
 @cache
 def _agent_tile(code: int, tile_size: int, heading: int, carrying: str | None) -> Image:
-    """Return the picture of the agent's cell; ``carrying`` is the colour of the carried key."""
+    """Return the picture of the agent's cell; ``carrying`` is the colour of the carried key, None without a key."""
     tile = np.array(TaskGrid.render_tile(specimen(code), agent_dir=heading, tile_size=tile_size), dtype=np.uint8)
     if carrying is not None:
         # The key is drawn in the corner on the right of the tip, which the agent's triangle leaves free.

@@ -35,7 +35,7 @@ class Episode:
     """
 
     most_kept: ClassVar[int] = 1 << 20
-    """Greatest number of cells in the cache of views, which serves an agent that looks from the same pose again."""
+    """Greatest number of cells in the cache of views. The cache saves time if the agent returns to an earlier pose."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -157,7 +157,9 @@ class Episode:
         return self._views[key]
 
     def _current_codes(self) -> NDArray[np.uint8]:
-        """Return the codes of all cells now, without unknown mechanisms, shape (height, width)."""
+        """Return the code of each cell in the current state, without mechanisms unknown to the agent, shape (height,
+        width).
+        """
         codes = self._background.copy()
         for (column, row), code, _ in things(self.layout, self.state):
             codes[row, column] = code

@@ -56,7 +56,7 @@ class GridState:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> GridState:
-        """Return the state of a dict from :meth:`to_dict`; missing fields have their defaults.
+        """Return the state from a dict that :meth:`to_dict` made; missing fields have their defaults.
 
         Raises:
             KeyError: ``agent_position`` or ``agent_direction`` is missing.

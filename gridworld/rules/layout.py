@@ -1,6 +1,6 @@
 """A task compiled for a tiling (:class:`Layout`), and the changing state of an episode (:class:`State`).
 
-:class:`Layout` finds by cell the mechanisms that the specification lists by kind. :class:`State` is a small hashable
+The specification lists the mechanisms by kind; :class:`Layout` indexes them by cell. :class:`State` is a small hashable
 value; the transition function maps a state and an action to the next state.
 """
 
@@ -35,7 +35,7 @@ class State(NamedTuple):
         key_cells: cell of each key of ``Layout.keys``; None for a key that is carried or used up.
         block_cells: cell of each block of ``Layout.blocks``.
         open_doors, active_switches, collected: ids of the open doors, the active switches and the collected keys.
-        cooling: name of the teleporter end whose cooldown is 1 ("portal_b"), "" for none.
+        cooling: name of the teleporter end whose cooldown is 1 ("portal_b"); "" if no end has a cooldown.
         touched: ids of the hidden mechanisms that the agent has touched.
         dead: whether the agent is on a hazard.
     """
@@ -180,7 +180,7 @@ class Layout:
         return cached
 
     def can_enter(self, cell: Cell, state: State) -> bool:
-        """Return whether the agent may step onto a cell on which no block stands."""
+        """Return whether the agent may step onto a cell; blocks on the cell are not considered."""
         if cell in self.walls:
             return False
         if (door := self.doors.get(cell)) is not None:

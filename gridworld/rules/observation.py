@@ -1,7 +1,7 @@
-"""Observations: the look of every cell as far as a model may know, as codes and as text (pure).
+"""Observations: what a model may know of every cell, as codes and as text (pure).
 
-The look of a cell is the look of the topmost thing on the cell. Cells that the agent has never seen look "unseen". A
-hidden mechanism that the agent has not touched does not show.
+The look of a cell is the visible kind, colour and state of the topmost thing on the cell. Cells that the agent has
+never seen look "unseen". A hidden mechanism that the agent has not touched does not show.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def background(layout: Layout) -> NDArray[np.uint8]:
 
 
 def things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
-    """Yield (cell, code, id) of each mechanism; if two stand on one cell, the lower mechanism comes first.
+    """Yield (cell, code, id) of each mechanism; if two mechanisms are on one cell, the lower mechanism comes first.
 
     Hidden mechanisms that the agent has not touched are left out.
     """
@@ -187,7 +187,7 @@ def _all_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]
 
 
 def _floor_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
-    """Yield the mechanisms on which the agent can stand: hazards, teleporters and switches."""
+    """Yield (cell, code, id) of each mechanism on which the agent can stand: hazards, teleporters and switches."""
     for cell, hazard in layout.hazards.items():
         yield cell, CODES[Look("hazard", state=hazard.hazard_type)], hazard.id
 
@@ -204,7 +204,7 @@ def _floor_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str
 
 
 def _barriers(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
-    """Yield doors and gates."""
+    """Yield (cell, code, id) of each door and gate."""
     for cell, door in layout.doors.items():
         status = "open" if door.id in state.open_doors else "locked"
         yield cell, CODES[Look("door", door.requires_key, status)], door.id
@@ -218,7 +218,7 @@ def _barriers(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
 
 
 def _movable_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
-    """Yield the keys that lie on the floor, and the blocks."""
+    """Yield (cell, code, id) of each key that lies on the floor, and of each block."""
     for key, key_cell in zip(layout.keys, state.key_cells, strict=True):
         if key_cell is not None:
             yield key_cell, CODES[Look("key", key.color)], key.id

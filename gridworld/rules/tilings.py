@@ -17,7 +17,7 @@ class Tiling(ABC):
     """A regular tiling of a rectangle.
 
     Attributes:
-        name: the name in the options of users.
+        name: the name of the tiling in command-line options.
         headings: the number of headings; a turn is 360 degrees divided by this number.
         heading_names: a word for each heading.
     """
@@ -38,13 +38,13 @@ class Tiling(ABC):
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
         """Return the cells in view.
 
-        Cells outside of the grid may be in view, unless ``opaque`` is true for the border of the grid.
+        Cells outside of the grid may be in view if ``opaque`` is false for the border of the grid.
 
         Args:
             position: cell of the agent, which is always in view.
             heading: heading of the agent.
             view_size: size of the view in cells, odd, at least 3.
-            opaque: function that returns whether a cell blocks the view; the agent sees an opaque cell itself.
+            opaque: function that returns whether a cell blocks the view; the opaque cell itself may be in view.
         """
 
     def neighbours(self, cell: Cell) -> tuple[Cell, ...]:
@@ -70,14 +70,14 @@ class Square(Tiling):
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
         """Return the cells in view, in a square of ``view_size`` x ``view_size`` cells in front of the agent.
 
-        Light starts at the agent. Row by row away from the agent, light spreads sideways through clear cells, and
-        from clear cells to the next row.
+        Light starts at the agent. Row by row away from the agent, light spreads sideways through clear cells, and from
+        clear cells to the next row.
 
         Args:
             position: cell of the agent, in the middle of the nearest row of the square.
             heading: heading of the agent.
             view_size: width and depth of the square in cells, odd, at least 3.
-            opaque: function that returns whether a cell blocks the view; the agent sees an opaque cell itself.
+            opaque: function that returns whether a cell blocks the view; the opaque cell itself may be in view.
         """
         column, row = position
         right, down = self._STEPS[heading]
@@ -148,7 +148,7 @@ class Hex(Tiling):
             position: cell of the agent.
             heading: heading of the agent.
             view_size: depth of the view in cells, odd, at least 3.
-            opaque: function that returns whether a cell blocks the view; the agent sees an opaque cell itself.
+            opaque: function that returns whether a cell blocks the view; the opaque cell itself may be in view.
         """
         forward = [(heading + turn) % self.headings for turn in (-1, 0, 1)]
         seen = {position}

@@ -22,7 +22,7 @@ _TOUCHING: Final = frozenset({Action.MOVE_FORWARD, Action.PICKUP, Action.DROP, A
 def transition(layout: Layout, state: State, action: Action) -> State:
     """Return the state after an action.
 
-    Every action, even one without another effect, makes a teleporter usable again after a passage.
+    Every action ends the cooldown of a teleporter, even if the action has no other effect.
 
     Args:
         state: the state before the action; the agent must not be dead.
@@ -51,7 +51,7 @@ def achieved(layout: Layout, state: State, *, at_limit: bool = False) -> bool:
 
 
 def _forward(layout: Layout, state: State) -> State:
-    """Return the state after a step forward, which pushes a block; unchanged if the way is barred."""
+    """Return the state after a step forward, which may push a block; if the step is barred, the state is unchanged."""
     ahead = layout.tiling.ahead(state.position, state.heading)
     if ahead in state.block_cells:
         beyond = layout.tiling.ahead(ahead, state.heading)
@@ -112,7 +112,9 @@ def _replace_item(items: tuple[_Item, ...], index: int, item: _Item) -> tuple[_I
 
 
 def _toggle(layout: Layout, state: State) -> State:
-    """Return the state after the agent uses the switch on its own cell or, without a switch, unlocks the door ahead."""
+    """Return the state after the agent uses the switch on its own cell or, if no switch is there, unlocks the door
+    ahead.
+    """
     if state.position in layout.switches:
         return _toggle_switch(layout, state, state.position)
     door = layout.doors.get(layout.tiling.ahead(state.position, state.heading))
@@ -143,7 +145,7 @@ _EFFECTS: Final[dict[Action, Callable[[Layout, State], State]]] = {
 
 
 def _touch_hidden(layout: Layout, before: State, after: State, action: Action) -> State:
-    """Return ``after`` with newly touched hidden mechanisms.
+    """Return the state ``after``, in which newly touched hidden mechanisms are added to ``touched``.
 
     The agent touches the mechanisms on its own cell, and on the cell ahead if the action aims at that cell.
     """
@@ -155,7 +157,7 @@ def _touch_hidden(layout: Layout, before: State, after: State, action: Action) -
 
 
 def _goal_holds(layout: Layout, state: State, at_limit: bool) -> bool:
-    """Return whether the goal holds, apart from its conditions."""
+    """Return whether the goal holds, without its auxiliary conditions."""
     goal = layout.spec.goal
     if goal.goal_type == "reach_position":
         return state.position == layout.goal_square

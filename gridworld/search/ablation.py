@@ -1,7 +1,7 @@
 """Removal of one mechanism from a task, to prove that the mechanism is needed (pure).
 
-A door or gate is replaced by a wall, because without its opener a door or gate never opens. Other mechanisms are
-removed. If the last key of a colour is removed, the locked doors of this colour are replaced by walls too.
+A removed door or gate is replaced by a wall, as if it never opened. Any other mechanism is taken away. If the last key
+of a colour is removed, the locked doors of this colour are replaced by walls too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def remove_mechanism(spec: TaskSpecification, name: str) -> TaskSpecification | 
 
 
 def _find_shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
-    """Return the doors and gates that can never open if a mechanism is removed."""
+    """Return the doors and gates that can never open after the removal of a mechanism, including the mechanism itself.
+    """
     mechanisms = spec.mechanisms
     remaining_colours = {key.color for key in mechanisms.keys if key.id != name}
     shut = list[DoorSpec | GateSpec]()
@@ -64,7 +65,7 @@ def _maze(maze: MazeLayout, walls: list[Position]) -> MazeLayout:
 
 
 def _mechanisms(mechanisms: MechanismSet, removed: set[str]) -> MechanismSet:
-    """Return the mechanisms that are not removed; switches no longer control removed gates."""
+    """Return the mechanisms that are not removed; removed gates are also deleted from the controls of switches."""
     kept = MechanismSet()
     for kind in fields(mechanisms):
         things = getattr(mechanisms, kind.name)
@@ -76,9 +77,9 @@ def _mechanisms(mechanisms: MechanismSet, removed: set[str]) -> MechanismSet:
 
 
 def _goal(goal: GoalSpec, removed: set[str], walls: list[Position]) -> GoalSpec | None:
-    """Return the goal of the task from which ``removed`` is taken out, or None if that goal cannot be achieved.
+    """Return the goal without the removed mechanisms, or None if the goal cannot be achieved without them.
 
-    Conditions that always hold without the removed mechanisms are left out.
+    A condition is left out if it always holds because its mechanism is removed or its cell becomes a wall.
     """
     if not removed.isdisjoint(goal.target_ids):
         return None

@@ -38,7 +38,11 @@ FIELD: Final = "certificate"
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """A step of the dependency chain, and whether the step is proven necessary; False if the task is unsolvable."""
+    """A step of the dependency chain.
+
+    Attributes:
+        necessary: whether the step is proven necessary; False if the task is unsolvable.
+    """
 
     step: int
     element: str
@@ -84,7 +88,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Certificate:
-        """Return the certificate of JSON data, read strictly.
+        """Return the certificate from JSON data, which is read strictly.
 
         Raises:
             TaskError: the data is not a certificate; the error lists every missing, mistyped or unknown field.
@@ -116,11 +120,11 @@ def certify(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None 
     Args:
         spec: the task; it is not changed.
         tiling: the tiling on which the task is played.
-        limit: states that each search may expand; None for no limit.
+        limit: greatest number of states that each search may expand; None for no limit.
 
     Raises:
         TaskError: the task is not valid.
-        SearchLimitError: a search reached the limit and decided nothing.
+        SearchLimitError: a search reached the limit and is undecided.
     """
     solution = solve(spec, tiling=tiling, limit=limit)
     return Certificate(
@@ -145,11 +149,11 @@ def attach_certificate(spec: TaskSpecification, certificate: Certificate) -> Tas
 def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Certificate | None, str]:
     """Return (the certificate of a valid task, the reason for refusing the certificate).
 
-    The certificate is None if the task has no usable certificate with a solution on this tiling. The reason is "" if
-    no certificate is refused.
+    The certificate is None if the task has no usable certificate with a solution on this tiling. The reason is "" if no
+    certificate is refused.
 
     The checks need no search. Fingerprint and rules must match. The witness, which is the stored solution, must solve
-    the task in the claimed number of steps and must not return to a state. Only :func:`recertify` checks whether a
+    the task in the claimed number of steps and must not visit a state twice. Only :func:`recertify` checks whether a
     shorter solution exists.
     """
     data = (spec.metadata or {}).get(FIELD)
@@ -167,12 +171,12 @@ def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Cert
 
 
 def _has_usable_witness(stored: Certificate, spec: TaskSpecification) -> bool:
-    """Return whether the witness has actions, and at most ``max_steps`` actions."""
+    """Return whether the witness has at least one action and at most ``max_steps`` actions."""
     return stored.solvable and 0 < len(stored.actions) <= spec.max_steps
 
 
 def _find_faults(stored: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:
-    """Yield the faults of a stored certificate that need no search."""
+    """Yield the faults of a stored certificate that can be found without a search."""
     if stored.rules != RULES:
         yield f"rules: it is of version {shown(stored.rules)}, not {RULES}"
     elif stored.fingerprint != fingerprint(spec):
@@ -199,8 +203,8 @@ def _returns_to_state(stored: Certificate, layout: Layout) -> bool:
 def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> list[str]:
     """Prove the certificate of a task again; return a line for each wrong statement of the stored certificate.
 
-    The stored solution is played by the rules, because it may differ from the new solution although both are shortest
-    solutions. The effort of the search is not compared.
+    A task may have several shortest solutions. The stored solution is therefore not compared with the new solution, but
+    played by the rules. The effort of the search is not compared.
 
     Args:
         spec: a task with a certificate.
@@ -208,7 +212,7 @@ def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> lis
 
     Raises:
         TaskError: the task is not valid.
-        SearchLimitError: a search reached the limit and decided nothing.
+        SearchLimitError: a search reached the limit and is undecided.
     """
     path = f"metadata.{FIELD}"
     data = (spec.metadata or {}).get(FIELD)
@@ -225,7 +229,7 @@ def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> lis
 
 
 def _links(spec: TaskSpecification, tiling: Tiling, limit: int | None, solution: Solution) -> Iterator[ChainLink]:
-    """Yield the links of the dependency chain; each mechanism is removed only once to prove that it is necessary."""
+    """Yield the links of the dependency chain; each mechanism is tested only once, by removing it from the task."""
     is_necessary: dict[str, bool] = {}
     for step in spec.dependency_chain.sequence if spec.dependency_chain else ():
         for name in (step.element, step.unlocks):
@@ -262,7 +266,7 @@ def _describe_link(link: ChainLink) -> str:
 
 
 def _find_misplays(stored: Certificate, layout: Layout) -> Iterator[str]:
-    """Yield the faults of the stored solution when it is played by the rules."""
+    """Play the stored solution by the rules; yield its faults."""
     if len(stored.actions) > _MAX_LENGTH:
         yield f"actions: has {len(stored.actions)}; at most {_MAX_LENGTH}"
         return

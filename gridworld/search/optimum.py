@@ -1,7 +1,7 @@
 """The length of the shortest solution of a task: from the certificate of the task, or else from a search.
 
 A certificate is used if it passes cheap checks. Fingerprint and rules must match. The stored solution must solve the
-task in the claimed number of steps without returning to a state. A short search must not contradict the certificate.
+task in the claimed number of steps without visiting a state twice. A short search must not contradict the certificate.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Optimum:
         steps: length of the shortest solution; None if the task is unsolvable or the length is unknown.
         bound: lower bound on the length, proven by the search; None if the task is unsolvable. If ``steps`` comes from
             the certificate, ``bound`` may be less than ``steps``.
-        actions: a shortest solution; empty if unknown.
-        doubt: the wrong statement of the certificate, or "".
+        actions: a shortest solution; empty if ``steps`` is None.
+        doubt: the wrong statement of the certificate; "" if no wrong statement was found.
     """
 
     steps: int | None
@@ -78,7 +78,7 @@ _cache: Final[dict[tuple[str, str, int], Optimum]] = {}
 
 
 def optimum_of(spec: TaskSpecification, tiling: str = "square", limit: int = DEFAULT_LIMIT) -> Optimum:
-    """Return the result of :func:`find_optimum` from a cache."""
+    """Return the result of :func:`find_optimum`; results are cached."""
     key = fingerprint(spec), tiling, limit
     if key not in _cache:
         _cache[key] = find_optimum(spec, TILINGS[tiling], limit)

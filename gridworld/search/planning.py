@@ -22,15 +22,15 @@ _GREEDY: Final = (
     Action.DROP,
     Action.DONE,
 )
-"""All actions in the order of preference among actions that lead equally close to the goal."""
+"""All actions; if several actions lead equally close to the goal, the first of them is preferred."""
 
 
 def greedy_action(layout: Layout, state: State) -> Action:
-    """Return the action that leads closest to the goal, if doors, gates and blocks not named by the goal are ignored.
+    """Return the action that leads closest to the goal, ignoring doors, gates and blocks that the goal does not name.
 
-    The function looks only one step ahead. It fetches no key for a door on the way, so the agent stops at the door and
-    fails. The agent never walks into a hazard. If all actions are equally good, the agent moves forward; if no way
-    leads to the goal, the agent waits.
+    The function looks only one step ahead. It fetches no key for a door on the path, so the agent stops at the door and
+    fails. The agent never walks into a hazard. If all actions are equally good, the agent moves forward. If the goal
+    cannot be reached, the agent waits.
     """
     relaxation = _ignoring_locks(layout)
     distances = {action: relaxation.distance(transition(layout, state, action)) for action in _GREEDY}

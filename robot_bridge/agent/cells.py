@@ -131,10 +131,10 @@ def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
         return np.bincount(cell_number[is_counted], minlength=height * width).reshape(shape)
 
     points_per_cell = 1.0 / chart.resolution**2
+    points_in_middle = (2 * _MIDDLE) ** 2 * points_per_cell
     free = codes < FREE_BELOW
     occupied = codes >= OCCUPIED
-    free_middle = count_by_cell(free & (off_middle < _MIDDLE))
-    is_open = free_middle >= _MIDDLE_SHARE * (2 * _MIDDLE) ** 2 * points_per_cell
+    is_open = count_by_cell(free & (off_middle < _MIDDLE)) >= _MIDDLE_SHARE * points_in_middle
     is_seen_into = count_by_cell(free) >= _SEEN_INTO * points_per_cell
     stands_inside = count_by_cell(occupied & (off_middle < 0.5 - FACE)) >= _THING_RETURNS
     corner = (north, west)

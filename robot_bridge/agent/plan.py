@@ -117,15 +117,15 @@ def _explain_unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], cal
 
 def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[str]) -> None:
     """Raise SetupError if a step has the wrong number of arguments or names a thing that cannot exist."""
-    given = len(step.args)
-    most = len(agent_source.positional(action)) - 1  # without self
-    least = most - len(action.args.defaults)
-    is_too_many = given > most and action.args.vararg is None
-    if given < least or is_too_many:
-        takes = f"{least}" if least == most else f"{least} to {most}"
+    count = len(step.args)
+    max_count = len(agent_source.positional(action)) - 1  # without self
+    min_count = max_count - len(action.args.defaults)
+    is_too_many = count > max_count and action.args.vararg is None
+    if count < min_count or is_too_many:
+        takes = f"{min_count}" if min_count == max_count else f"{min_count} to {max_count}"
         noun = "argument" if takes == "1" else "arguments"
         signature = _signature(action)
-        raise SetupError(f"{step}: {signature} takes {takes} {noun}, not {given}")
+        raise SetupError(f"{step}: {signature} takes {takes} {noun}, not {count}")
 
     for name in step.args:
         problem = _find_problem(name, words)
@@ -136,15 +136,19 @@ def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[
 def _find_problem(name: str, words: Collection[str]) -> str:
     """Return why no thing can have the name ``name``, or "" if a thing can have the name.
 
-    ``words`` are the words in the agent's source. The function returns "" for an argument made of these words, because
-    such an argument need not name a thing.
+    Only two forms are refused: a known kind with an unknown colour, and an unknown kind with a known colour. ``words``
+    are the words in the agent's source. An unknown kind or colour among these words is accepted, because the agent may
+    use the argument for something else.
     """
     kind, _, rest = name.partition("_")
     colour = rest.partition("_")[0]
     colours = COLOURS_OF_KINDS.get(kind)
     if colours is None:
         is_thing = colour in (*COLORS, _ANY_COLOUR) and kind not in words
-        return f"{_suggest_name(name)}kinds are {_join_words(COLOURS_OF_KINDS, 'and')}" if is_thing else ""
+        if not is_thing:
+            return ""
+        kinds = _join_words(COLOURS_OF_KINDS, "and")
+        return f"{_suggest_name(name)}kinds are {kinds}"
 
     is_without_colour = not colour or colour.isdigit()
     is_agents_word = colour in words and colour not in COLORS
@@ -154,6 +158,7 @@ def _find_problem(name: str, words: Collection[str]) -> str:
 
 
 def _suggest_name(name: str) -> str:
+    """Return a question with the most similar name of a thing, or "" if no name is similar."""
     names: list[str] = []
     for kind, colours in COLOURS_OF_KINDS.items():
         names += [f"{kind}_{colour}" for colour in colours]
@@ -168,5 +173,6 @@ def _signature(action: ast.FunctionDef) -> str:
 
 
 def _join_words(words: Iterable[str], last: str) -> str:
-    *most, final = words
-    return f"{', '.join(most)} {last} {final}" if most else final
+    """Join words with commas, and the last two with the conjunction ``last``."""
+    *earlier, final = words
+    return f"{', '.join(earlier)} {last} {final}" if earlier else final

@@ -234,7 +234,7 @@ class Senses:
         self._detect = detect
         self._lattice: Lattice | None = None
         self._knowledge = Knowledge()
-        self._newest = -1.0
+        self._newest = -1.0  # time of the newest picture, -1 before the first
         self._poses = deque[tuple[float, Pose]](maxlen=_REMEMBERED)
         self._tried: set[Tried] = set()
         self.pilot = pilot(self._take_in_picture)
@@ -280,7 +280,8 @@ class Senses:
         Raises:
             DeviceError: the robot cannot get back to ``at``.
         """
-        self._knowledge.looked.add(at[0])
+        robot_cell, _ = at
+        self._knowledge.looked.add(robot_cell)
         words = self._window(at)
         if "unseen" in words.values():
             self._look_around(at)

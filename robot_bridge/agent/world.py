@@ -200,7 +200,7 @@ class RobotWorld(MappedWorld):
         label = (result.kind, result.color, result.state) if result.kind else None
         if primitive is Primitive.PICK_UP:
             self.inventory = f"{result.kind} {result.color}"
-            label = None
+            label = None  # the cell is empty now
         elif primitive is Primitive.DROP:
             self.inventory = None
         self.senses.change(ahead, label)

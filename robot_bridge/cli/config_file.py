@@ -21,14 +21,14 @@ def read(path: Path | None) -> tuple[RobotConfig, Topics]:
     Raises:
         SetupError: the file cannot be read, or holds an unknown name or an invalid value.
     """
-    given = _read_yaml(path) if path else None
-    if path is None or given is None:
+    content = _read_yaml(path) if path else None
+    if path is None or content is None:
         return RobotConfig(), Topics()
-    if not isinstance(given, dict):
+    if not isinstance(content, dict):
         raise SetupError(f"{path}: the file must hold names and values")
-    topics = _override(Topics(), given.pop("topics", {}), path, "topics")
+    topics = _override(Topics(), content.pop("topics", {}), path, "topics")
     try:
-        return require_valid(_override(RobotConfig(), given, path, "")), topics
+        return require_valid(_override(RobotConfig(), content, path, "")), topics
     except SetupError as error:
         if str(error).startswith(str(path)):
             raise

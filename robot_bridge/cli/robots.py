@@ -109,4 +109,13 @@ def _connect_real(
 
     clock = MonotonicClock()
     robot = Ros2Robot(options.choose_domain(), config, not options.no_camera, topics, must_answer=must_answer)
-    return ReadyRobot(robot, clock, Pose(), "", None, RealTimeLoop, lambda: ThreadedLink(clock), fault)
+    return ReadyRobot(
+        robot=robot,
+        clock=clock,
+        start=Pose(),
+        camera_fault="",
+        top_view=None,
+        runner=RealTimeLoop,
+        link=lambda: ThreadedLink(clock),
+        priority_fault=fault,
+    )

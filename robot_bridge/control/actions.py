@@ -197,6 +197,7 @@ def _has_driven_enough(action: Action) -> bool:
 
 
 def _judge_turn(action: Action, wanted: float, status: NavStatus) -> Verdict | None:
+    """Return the verdict on a turn by ``wanted`` radians once navigation has ended, else None."""
     if status is NavStatus.DRIVING:
         return None
     if abs(action.turned - wanted) <= TURN_TOLERANCE:
@@ -239,6 +240,7 @@ def _judge_look(action: Action, observation: Observation) -> Verdict | None:
 
 
 def _judge_stop(action: Action) -> Verdict | None:
+    """Return success once the robot stands still, failure if the robot moves for too long, else None."""
     if action.rest_since is not None:
         return Verdict(True)
     if action.elapsed >= MAX_STOP_S:

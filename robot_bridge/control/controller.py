@@ -198,13 +198,13 @@ class Controller:
 
     def _make_view(self, now: float, observation: Observation) -> View:
         view = View(
-            now,
-            self.config,
-            observation,
-            self.navigation.estimate,
-            self._frontiers,
-            self._travelled,
-            now - self._began,
+            now=now,
+            config=self.config,
+            observation=observation,
+            estimate=self.navigation.estimate,
+            frontiers=self._frontiers,
+            distance_traveled_m=self._travelled,
+            explore_time_s=now - self._began,
         )
         return self._add_actions(view)
 

@@ -184,7 +184,7 @@ class SafetyExecutor:
             unchecked: object = decision.parameters
             if not isinstance(unchecked, Mapping):
                 decision = replace(decision, parameters={})
-            if decision.tool_name == Tool.STOP_ROBOT:
+            if decision.tool_name == Tool.STOP_ROBOT:  # a stop is never refused, even with invalid parameters
                 return self._execute_stop(decision, StopRobot(reason=StopReason.UNCERTAIN))
             return _refuse(decision, parameters.reason)
 
@@ -267,10 +267,10 @@ class SafetyExecutor:
             x, y = self._home.ahead(self._config.body.centre)
             return _accept(decision, NavGoalTarget(x, y))
         if parameters.goal_type == "frontier":
-            frontiers = {frontier.id: frontier for frontier in vm.frontiers}
-            frontier = frontiers.get(parameters.frontier_id) if parameters.frontier_id is not None else None
+            frontier = next((known for known in vm.frontiers if known.id == parameters.frontier_id), None)
             if frontier is None:
-                listed = ", ".join(map(str, list(frontiers)[:10])) or "none"
+                ids = [str(known.id) for known in vm.frontiers[:10]]
+                listed = ", ".join(ids) or "none"
                 return _refuse(decision, f"there is no frontier {parameters.frontier_id} now; there are: {listed}")
             return _accept(decision, NavGoalTarget(frontier.x, frontier.y))
         if parameters.x is None or parameters.y is None:

@@ -101,11 +101,13 @@ class LockstepLink:
         self._due = 0.0
 
     def ask(self, question: Question) -> None:
+        """Ask the model and keep the answer until its latency has passed on the robot's clock."""
         began = time.perf_counter()
         answer = _ask(question)
+        real_latency = time.perf_counter() - began
         latency = answer.latency_s
         if latency is None:
-            latency = time.perf_counter() - began if self._latency is None else 0.0
+            latency = real_latency if self._latency is None else 0.0
         latency += self._latency or 0.0
         self._answer = replace(answer, latency_s=latency)
         self._due = self._clock.now() + latency - _CLOCK_TOLERANCE_S
@@ -134,6 +136,7 @@ class ThreadedLink:
         self._thread: threading.Thread | None = None
 
     def ask(self, question: Question) -> None:
+        """Start a thread that waits for the thread of the earlier question and asks the model afterwards."""
         asked_at = self._clock.now()
         answers = SimpleQueue[Answer]()
         earlier = self._thread
@@ -141,7 +144,7 @@ class ThreadedLink:
         def work() -> None:
             if earlier is not None:
                 earlier.join()
-            is_forgotten = self._answers is not answers  # close() replaces the queue
+            is_forgotten = self._answers is not answers  # close() and the next ask() replace the queue
             if not is_forgotten:
                 answer = _ask(question)
                 answers.put(replace(answer, latency_s=self._clock.now() - asked_at))

@@ -138,7 +138,8 @@ def _find_cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | No
     """
     best = None
     least_cost = inf
-    for frontier in sorted(frontiers, key=lambda frontier: (_straight_cost(frontier, pose), frontier.id)):
+    by_straight_cost = sorted(frontiers, key=lambda frontier: (_straight_cost(frontier, pose), frontier.id))
+    for frontier in by_straight_cost:
         bound = _straight_cost(frontier, pose)
         if bound >= least_cost:
             break

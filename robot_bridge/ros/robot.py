@@ -1,10 +1,11 @@
 """A robot at the other end of ROS 2, over DDS and without ROS on this machine.
 
-Sensors are received in a thread of their own; what is observed is the newest of each, of pictures at most
-``camera.rate`` a second: cameras send many more than anybody looks at, and all that is observed is logged. Stamps are
+A thread receives the sensors. An observation holds the newest message of each sensor. Pictures are thinned out to
+``camera.rate`` a second, because cameras send more than the program uses, and every observation is logged. Stamps are
 translated to the clock of :class:`robot_bridge.control.realtime.MonotonicClock` (:mod:`robot_bridge.ros.timing`).
-Commands go to a topic of the host's own, which the deadman on the robot passes on to the driver; what it sends, zeros
-included, shows that it is there.
+
+Commands go to a topic of the host. The deadman on the robot passes the commands on to the topic of the driver. This
+program listens on the driver's topic too: the deadman always sends there, at least zeros, and so shows that it runs.
 """
 
 from __future__ import annotations
@@ -30,32 +31,32 @@ from robot_bridge.ros.timing import Arrivals, Pace, StampTranslator
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 from robot_bridge.twin.drive import feasible
 
-_SILENT: Final = 1.0
-"""Seconds for which nothing may come from the deadman, which sends 20 times a second."""
-_TOGETHER: Final = 0.15
-"""Seconds between a picture and the depth that belongs to it."""
-_PERIOD: Final = 0.1
+_MAX_SILENCE_S: Final = 1.0
+"""Seconds after which a silent deadman counts as missing; the deadman sends 20 times a second."""
+_MAX_PAIR_GAP_S: Final = 0.15
+"""Greatest number of seconds between a picture and the depth that belongs to the picture."""
+_WAIT_S: Final = 0.1
 
 Handler = Callable[[Any, float], None]
-"""Takes a message and when it was received."""
+"""Function that takes a message and the time of its arrival."""
 
 
 class Ros2Robot:
-    """See the module.
+    """A robot reached over DDS; the module's docstring describes the topics.
 
     Args:
         domain: ``ROS_DOMAIN_ID``; the ROSMASTER A1's is 61.
-        config: what is known of the robot.
-        with_camera: whether pictures are wanted.
-        topics: where it publishes and listens.
-        patience: seconds for which sensors and deadman may take to appear.
-        must_answer: False takes it as it is then.
+        config: the robot's configuration.
+        with_camera: whether to receive pictures.
+        topics: the robot's topics.
+        patience: seconds to wait for the sensors and for the deadman.
+        must_answer: whether a robot without sensors or deadman is an error.
 
     Attributes:
         arrivals: for every subscribed topic, how many messages came.
 
     Raises:
-        SetupError: nothing answers in that domain, or nobody listens for commands, but for one that need not.
+        SetupError: ``must_answer``, and no sensor data come in the domain or no deadman listens for commands.
     """
 
     def __init__(
@@ -72,32 +73,34 @@ class Ros2Robot:
         self._bus = Bus(domain)
         self._commands = self._bus.publisher(self._topics.commands, types.TWIST)
         self._stamps = StampTranslator()
-        self._seen = Observation()
+        self._observation = Observation()
+        # The newest picture and the newest depth, each with its stamp.
         self._rgb: tuple[float, NDArray[np.uint8]] | None = None
         self._depth: tuple[float, NDArray[np.float32]] | None = None
         self._focal = self.config.camera.focal
         self._pace = Pace(self.config.camera.rate)
-        self._last_echo = float("-inf")
+        self._last_echo = float("-inf")  # time of the last message from the deadman
         self.arrivals: dict[str, Arrivals] = {}
         self._fault = ""
         self._is_closed = False
         self._handlers: list[tuple[Subscription, Handler]] = []
-        self._listen(with_camera)
+        self._subscribe_all(with_camera)
         self._thread = threading.Thread(target=self._receive, name="ros2", daemon=True)
         self._thread.start()
         try:
-            self._await(patience)
+            self._require_answer(patience)
         except SetupError:
             if must_answer:
                 self.close()
                 raise
 
-    def _listen(self, with_camera: bool) -> None:
+    def _subscribe_all(self, with_camera: bool) -> None:
+        """Subscribe to the sensors, and to the driver's topic if a deadman passes commands on."""
         topics = self._topics
         self._subscribe(topics.scan, types.SCAN, self._receive_scan)
         self._subscribe(topics.odometry, types.ODOMETRY, self._receive_odometry)
         self._subscribe(topics.battery, types.FLOAT32, self._receive_battery)
-        self._subscribe(topics.imu, types.IMU, lambda message, received: None)  # noqa: ARG005  # its rate is of interest
+        self._subscribe(topics.imu, types.IMU, lambda message, received: None)  # noqa: ARG005  # only counted
         if topics.commands == HOST_COMMANDS:
             self._subscribe(DRIVER_COMMANDS, types.TWIST, self._receive_echo)
         if with_camera:
@@ -110,33 +113,36 @@ class Ros2Robot:
         self._handlers.append((subscription, handler))
         self.arrivals[topic] = Arrivals()
 
-    def _await(self, patience: float) -> None:
+    def _require_answer(self, patience: float) -> None:
+        """Wait for scan and odometry, then for the deadman; raise SetupError if they do not come."""
         domain = self._bus.domain
         topics = self._topics
-        if not self._appears(lambda: self._seen.scan and self._seen.odometry, patience):
-            missing = topics.odometry if self._seen.scan else topics.scan
+        if not self._wait_until(lambda: self._observation.scan and self._observation.odometry, patience):
+            missing = topics.odometry if self._observation.scan else topics.scan
             raise SetupError(
                 f"nothing comes on {missing} in ROS domain {domain}: start the robot's drivers, or name its --domain"
             )
-        if not self._appears(lambda: self._commands.listeners and not self._is_unguarded, patience):
+        if not self._wait_until(lambda: self._commands.listeners and not self._is_unguarded, patience):
             raise SetupError(
                 f"nobody passes {topics.commands} on in ROS domain {domain}: start the deadman on the robot"
             )
 
-    def _appears(self, condition: Callable[[], object], patience: float) -> bool:
-        came = wait_until(lambda: self._fault or condition(), patience)
+    def _wait_until(self, condition: Callable[[], object], patience: float) -> bool:
+        """Wait until the condition holds; return whether it does; raise SetupError if the receiving thread failed."""
+        holds = wait_until(lambda: self._fault or condition(), patience)
         if self._fault:
             raise SetupError(self._fault)
-        return came
+        return holds
 
     @property
     def _is_unguarded(self) -> bool:
-        """Whether the deadman has gone silent."""
-        return self._topics.commands == HOST_COMMANDS and time.monotonic() - self._last_echo > _SILENT
+        """Whether the deadman has gone silent; False if commands go to the driver without a deadman."""
+        is_silent = time.monotonic() - self._last_echo > _MAX_SILENCE_S
+        return self._topics.commands == HOST_COMMANDS and is_silent
 
     def account(self, topic: str) -> str:
-        """Return in words what has come on a topic, for whoever misses something."""
-        subscription = next(each for each, _ in self._handlers if each.topic == topic)
+        """Return a text for users that says how many messages have come on a subscribed topic."""
+        subscription = next(subscription for subscription, _ in self._handlers if subscription.topic == topic)
         arrivals = self.arrivals[topic]
         if not subscription.publishers and not arrivals.count:
             return f"nobody publishes {topic} as {subscription.kind}"
@@ -147,16 +153,16 @@ class Ros2Robot:
         return text
 
     def observe(self) -> Observation:
-        self._check()
-        return self._seen
+        self._require_open()
+        return self._observation
 
     def apply(self, twist: Twist) -> Twist:
         """See :class:`robot_bridge.protocols.Robot`.
 
         Raises:
-            DeviceError: also where the deadman has gone silent.
+            DeviceError: the connection is lost, or the deadman has gone silent (the command was sent all the same).
         """
-        self._check()
+        self._require_open()
         possible = feasible(twist, self.config.body, self.config.limits)
         self._commands.send(twist_message(possible))
         if self._is_unguarded:
@@ -179,26 +185,29 @@ class Ros2Robot:
         self._thread.join()
         self._bus.close()
 
-    def _check(self) -> None:
+    def _require_open(self) -> None:
         if self._is_closed:
             raise DeviceError("the connection to the robot is closed")
         if self._fault:
             raise DeviceError(self._fault)
 
     def _receive(self) -> None:
+        """Receive messages until the robot is closed; the body of the receiving thread."""
         try:
             while not self._is_closed:
-                self._bus.wait(_PERIOD)
+                self._bus.wait(_WAIT_S)
                 for subscription, handler in self._handlers:
                     messages = subscription.take()
-                    # Not before: what comes while others are handled would seem to have come before it was sent.
+                    # Read the clock after take(). With an earlier time, a message that came while other messages were
+                    # handled would seem to have arrived before it was sent.
                     received = time.monotonic()
                     for message in messages:
-                        self._take(subscription.topic, handler, message, received)
-        except Exception as error:  # the boundary of a thread: raised again by whatever is called next
+                        self._handle_message(subscription.topic, handler, message, received)
+        except Exception as error:  # the boundary of a thread: the next call of a public method raises the fault
             self._fault = f"the connection to the robot is lost: {' '.join(str(error).split())}"
 
-    def _take(self, topic: str, handler: Handler, message: Any, received: float) -> None:
+    def _handle_message(self, topic: str, handler: Handler, message: Any, received: float) -> None:
+        """Call the handler and count the message as received, or as refused if the handler raises ValueError."""
         try:
             handler(message, received)
         except ValueError:
@@ -207,18 +216,18 @@ class Ros2Robot:
             self.arrivals[topic].count += 1
 
     def _receive_scan(self, message: Any, received: float) -> None:
-        stamp = self._stamp(self._topics.scan, message, received)
-        self._seen = replace(self._seen, scan=scan_from(message, stamp, self._topics.lidar_yaw))
+        stamp = self._translated_stamp(self._topics.scan, message, received)
+        self._observation = replace(self._observation, scan=scan_from(message, stamp, self._topics.lidar_yaw))
 
     def _receive_odometry(self, message: Any, received: float) -> None:
-        stamp = self._stamp(self._topics.odometry, message, received)
-        self._seen = replace(self._seen, odometry=odometry_from(message, stamp))
+        stamp = self._translated_stamp(self._topics.odometry, message, received)
+        self._observation = replace(self._observation, odometry=odometry_from(message, stamp))
 
     def _receive_battery(self, message: Any, received: float) -> None:  # noqa: ARG002
         volts = float(message.data)
         if not isfinite(volts):
             raise ValueError("a voltage that is no number")
-        self._seen = replace(self._seen, battery=volts)
+        self._observation = replace(self._observation, battery=volts)
 
     def _receive_echo(self, message: Any, received: float) -> None:  # noqa: ARG002
         self._last_echo = received
@@ -231,44 +240,47 @@ class Ros2Robot:
             self._focal = focal
 
     def _receive_image(self, message: Any, received: float) -> None:
-        stamp = self._stamp(self._topics.image, message, received)
+        stamp = self._translated_stamp(self._topics.image, message, received)
         if self._pace.is_due(stamp):
             self._rgb = stamp, _picture(message)
-            self._pair()
+            self._update_frame()
 
     def _receive_depth(self, message: Any, received: float) -> None:
-        stamp = self._stamp(self._topics.depth, message, received)
+        stamp = self._translated_stamp(self._topics.depth, message, received)
         if self._pace.is_due(stamp):
             self._depth = stamp, _depth(message)
-            self._pair()
+            self._update_frame()
 
-    def _pair(self) -> None:
-        """Make a frame of a picture and the depth that was measured with it."""
+    def _update_frame(self) -> None:
+        """Observe a new frame if the newest picture and the newest depth belong together."""
         if self._rgb is None or self._depth is None:
             return
-        stamp, rgb = self._rgb
-        measured, depth = self._depth
-        is_together = abs(stamp - measured) <= _TOGETHER
-        if is_together and rgb.shape[:2] == depth.shape:
-            self._pace.count_taken(stamp)
-            self._seen = replace(self._seen, frame=Frame(stamp, rgb, depth, self._focal))
+        rgb_stamp, rgb = self._rgb
+        depth_stamp, depth = self._depth
+        is_pair = abs(rgb_stamp - depth_stamp) <= _MAX_PAIR_GAP_S
+        if is_pair and rgb.shape[:2] == depth.shape:
+            self._pace.count_taken(rgb_stamp)
+            self._observation = replace(self._observation, frame=Frame(rgb_stamp, rgb, depth, self._focal))
 
-    def _stamp(self, topic: str, message: Any, received: float) -> float:
+    def _translated_stamp(self, topic: str, message: Any, received: float) -> float:
         return self._stamps.translate(topic, seconds(message.header.stamp), received)
 
 
 def _picture_type(topic: str) -> str:
-    last = topic.rsplit("/", 1)[-1]
-    return types.COMPRESSED_IMAGE if last.startswith("compressed") else types.IMAGE
+    """Return the message type of a topic with pictures or depth, as its name tells."""
+    last_part = topic.rsplit("/", 1)[-1]
+    return types.COMPRESSED_IMAGE if last_part.startswith("compressed") else types.IMAGE
 
 
 def _picture(message: Any) -> NDArray[np.uint8]:
+    """Return red, green, blue of a plain or compressed picture, uint8 (height, width, 3)."""
     if message.__msgtype__ == types.IMAGE:
         return images.image_from(message)
     return images.picture(message.data.tobytes())
 
 
 def _depth(message: Any) -> NDArray[np.float32]:
+    """Return the metres of plain or compressed depth, 0 where unknown, float32 (height, width)."""
     if message.__msgtype__ == types.IMAGE:
         return images.depth_from(message)
     return images.depth(message.data.tobytes(), message.format)

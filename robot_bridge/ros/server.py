@@ -1,7 +1,7 @@
-"""Serves a robot over DDS in real time, as a ROSMASTER A1 appears: the simulated one for those who have no other.
+"""Serve a robot over DDS in real time, so that it looks like a ROSMASTER A1; usually the simulated robot.
 
-It publishes what the robot's own drivers would and obeys ``/cmd_vel``; the deadman runs beside it in a process of its
-own, as on the robot, so that hosts command it as they will command the real one.
+The server publishes the same messages as the drivers of the real robot and obeys ``/cmd_vel``. As on the real robot,
+the deadman runs in a separate process, so that hosts command the served robot and the real robot in the same way.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from robot_bridge.ros.dds import Bus
 from robot_bridge.ros.messages import number_message, odometry_message, scan_message, twist_from
 from robot_bridge.ros.topics import DRIVER_COMMANDS, DRIVER_ODOMETRY, Topics
 
-_STEP: Final = 0.01
-_LATE: Final = 0.5
-"""Seconds by which a simulation may fall behind before the time is given up."""
-_ENDS_WITHIN: Final = 5.0
+_STEP_S: Final = 0.01
+_MAX_LAG_S: Final = 0.5
+"""Seconds by which a simulation may lag behind real time before the server gives up to catch up."""
+_END_TIMEOUT_S: Final = 5.0
 
 
 class RobotServer:
-    """Publishes what a robot observes and applies what it is commanded.
+    """Publishes a robot's observations and applies the commands that come for the robot.
 
     Raises:
         SetupError: the domain cannot be joined.
@@ -42,37 +42,38 @@ class RobotServer:
         self._battery = bus.publisher(topics.battery, types.FLOAT32, reliable=False)
         odometry = (DRIVER_ODOMETRY, topics.odometry)
         self._odometry = [bus.publisher(topic, types.ODOMETRY, reliable=False) for topic in odometry]
-        self._pictures = []
+        self._pictures = []  # publishers of calibration, depth and colour, in this order
         if with_camera:
             self._pictures = [
                 bus.publisher(topics.camera, types.CAMERA_INFO),
                 bus.publisher(topics.depth, types.IMAGE),
                 bus.publisher(topics.image, types.IMAGE),
             ]
-        self._served = Observation()
+        self._last_served = Observation()
 
     def step(self) -> None:
-        """Obey and publish whatever is new.
+        """Apply the commands that have come and publish the observed values that have changed.
 
         Raises:
             DeviceError: the robot failed.
         """
         for message in self._commands.take():
             self._robot.apply(twist_from(message))
-        seen = self._robot.observe()
-        before = self._served
-        self._served = seen
-        if seen.odometry is not None and seen.odometry is not before.odometry:
+        new = self._robot.observe()
+        last = self._last_served
+        self._last_served = new
+        if new.odometry is not None and new.odometry is not last.odometry:
             for publisher in self._odometry:
-                publisher.send(odometry_message(seen.odometry))
-        if seen.scan is not None and seen.scan is not before.scan:
-            self._scans.send(scan_message(seen.scan))
-        if seen.battery is not None and seen.battery != before.battery:
-            self._battery.send(number_message(seen.battery))
-        if seen.frame is not None and seen.frame is not before.frame and self._pictures:
-            self._show(seen.frame)
+                publisher.send(odometry_message(new.odometry))
+        if new.scan is not None and new.scan is not last.scan:
+            self._scans.send(scan_message(new.scan))
+        if new.battery is not None and new.battery != last.battery:
+            self._battery.send(number_message(new.battery))
+        is_frame_new = new.frame is not last.frame
+        if new.frame is not None and is_frame_new and self._pictures:
+            self._publish_frame(new.frame)
 
-    def _show(self, frame: Frame) -> None:
+    def _publish_frame(self, frame: Frame) -> None:
         height, width, _ = frame.rgb.shape
         camera, depth, image = self._pictures
         camera.send(images.camera_message(frame.stamp, width, height, frame.focal))
@@ -88,7 +89,9 @@ def serve(
     with_deadman: bool = True,
     with_camera: bool = True,
 ) -> float:
-    """Serve a robot until ``is_over``, then stop it; return how many seconds a simulation fell behind.
+    """Serve a robot until ``is_over`` returns True, then stop the robot; return the seconds lost to real time.
+
+    A simulation that lags behind more than ``_MAX_LAG_S`` loses the lag: the server does not try to catch up.
 
     Raises:
         SetupError: the domain cannot be joined.
@@ -97,17 +100,17 @@ def serve(
     lost = 0.0
     with Bus(domain) as bus, deadman(domain) if with_deadman else nullcontext():
         server = RobotServer(robot, bus, with_camera)
-        ahead = clock.now() - time.monotonic()
+        offset = clock.now() - time.monotonic()
         try:
             while not is_over():
                 server.step()
-                clock.wait_until(clock.now() + _STEP)
-                early = clock.now() - time.monotonic() - ahead
-                if early > 0:
-                    time.sleep(early)
-                elif early < -_LATE:
-                    ahead = ahead + early
-                    lost = lost - early
+                clock.wait_until(clock.now() + _STEP_S)
+                lead = clock.now() - time.monotonic() - offset  # negative if the clock of the robot lags behind
+                if lead > 0:
+                    time.sleep(lead)
+                elif lead < -_MAX_LAG_S:
+                    offset = offset + lead
+                    lost = lost - lead
         finally:
             robot.stop()
     return lost
@@ -115,7 +118,7 @@ def serve(
 
 @contextmanager
 def deadman(domain: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the deadman of this machine in a process of its own, ended at the end."""
+    """Run the deadman in a separate process on this machine while the context is open; yield the process."""
     options = ["--transport", "cyclonedds", "--domain", str(domain), "--parent", str(os.getpid())]
     command = [sys.executable, "-m", "robot_bridge.onboard.relay", *options]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
@@ -124,7 +127,7 @@ def deadman(domain: int) -> Iterator[subprocess.Popen[bytes]]:
     finally:
         process.terminate()
         try:
-            process.wait(_ENDS_WITHIN)
+            process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

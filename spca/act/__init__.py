@@ -1,1 +1,1 @@
-"""Plans carried out in a world, checkpoints, and what is corrected in the simulator."""
+"""Execution of plans in a world, checkpoints, and corrections of the simulator."""

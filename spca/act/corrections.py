@@ -1,10 +1,11 @@
 """Corrections of the simulator: missions that minigrid's verifier makes impossible.
 
-``BabyAI-OpenDoorsOrderN2Debug-v0`` and ``N4Debug`` ask for two doors in order and judge strictly. When the first door
-is opened, ``BeforeInstr`` and ``AfterInstr`` (``minigrid.envs.babyai.core.verifier``) show that same toggle to the
-second, strict ``OpenInstr``. It sees the wrong door opened and fails the episode, so no agent can fulfil a mission of
-two doors there. The correction judges the second instruction from the next primitive on. Opening a wrong door still
-fails.
+``BabyAI-OpenDoorsOrderN2Debug-v0`` and ``N4Debug`` ask the agent to open two doors in order, and judge strictly. When
+the first door is opened, ``BeforeInstr`` and ``AfterInstr`` (``minigrid.envs.babyai.core.verifier``) show the same
+toggle to the second instruction, a strict ``OpenInstr``. The second instruction sees that a wrong door was opened, and
+fails the episode. Therefore no agent can complete a mission of two doors in these levels.
+
+With the correction, the second instruction is judged only from the next primitive on. Opening a wrong door still fails.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 STRICT_SEQUENCE: Final = "strict_sequence"
-"""Name of the correction: upstream judged the second instruction by the primitive that completed the first."""
+"""Name of the correction: minigrid also judges the second instruction by the primitive that completes the first one."""
 
 _PARTS: Final = {"BeforeInstr": ("a_done", "b_done"), "AfterInstr": ("b_done", "a_done")}
-"""Class of a sequence -> its attributes for the state of the earlier and of the later instruction."""
+"""Class of a sequence of two instructions -> its attributes for the states of the earlier and of the later instruction.
+"""
 
 
 def apply_corrections(simulator: Any, fired: Callable[[str], None]) -> None:
@@ -24,7 +26,7 @@ def apply_corrections(simulator: Any, fired: Callable[[str], None]) -> None:
 
     Args:
         simulator: the unwrapped environment.
-        fired: called with the name of the correction whenever upstream would have judged otherwise.
+        fired: called with the name of the correction whenever minigrid itself would have judged differently.
     """
     instruction = getattr(simulator, "instrs", None)
     parts = _PARTS.get(type(instruction).__name__)
@@ -33,7 +35,7 @@ def apply_corrections(simulator: Any, fired: Callable[[str], None]) -> None:
 
 
 def remove_corrections(simulator: Any) -> None:
-    """Restore the verifier of minigrid, if it was corrected; :func:`apply_corrections` can correct it again."""
+    """Restore minigrid's own verifier if it was corrected; :func:`apply_corrections` can correct it again."""
     instruction = getattr(simulator, "instrs", None)
     if type(instruction).__name__ in _PARTS:
         vars(instruction).pop("verify", None)

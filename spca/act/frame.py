@@ -15,11 +15,17 @@ from spca.protocols import World
 class Frame:
     """One picture of an episode: the simulator's truth beside what the agent knows. The agent never gets a frame.
 
-    Grids hold codes of :mod:`spca.sense.perception`'s vocabulary (uint8, rows north to south), ``truth`` the whole
-    world without the agent, ``known`` the accumulated map and ``view`` the present view, both without the agent's mark.
-    ``known_at`` and ``view_at`` are the (row, column) in ``truth`` of the upper left cells of ``known`` and ``view``;
-    both grids may reach beyond ``truth``. ``position`` is a (row, column) of ``truth``, ``direction`` an index into
-    :data:`spca.contracts.DIRECTIONS`.
+    Grids are uint8 codes of :mod:`spca.sense.perception`'s vocabulary, rows north to south. No grid contains the
+    agent's mark.
+
+    Attributes:
+        truth: grid of the whole world.
+        known: the accumulated map.
+        known_at: (row, column) in ``truth`` of the upper left cell of ``known``, which may reach beyond ``truth``.
+        view: the present view.
+        view_at: (row, column) in ``truth`` of the upper left cell of ``view``, which may reach beyond ``truth``.
+        position: (row, column) of the agent in ``truth``.
+        direction: index into :data:`spca.contracts.DIRECTIONS`.
     """
 
     truth: NDArray[np.uint8]
@@ -50,7 +56,7 @@ class ReplayedWorld(World, Protocol):
 
 
 class WorldMaker(Protocol):
-    """Builds the world of an environment id and a seed, reset and ready.
+    """Builds the world of an environment id and a seed, and resets the world.
 
     With ``upstream_rules`` the world judges as minigrid does, without corrections.
     """

@@ -1,7 +1,8 @@
-"""Observations equal to minigrid's, made in a quarter of the time: they take most of a step.
+"""Observations that equal minigrid's and take a quarter of the time; most of the time of a step goes into observing.
 
-``MiniGridEnv.gen_obs`` cuts the view out of the grid, turns it up to four times, and encodes it, each cell by method
-calls and with checks. Here each cell is looked up once. A simulator that overrides these methods keeps its own.
+``MiniGridEnv.gen_obs`` cuts the view out of the grid, turns it up to four times, and encodes it, with method calls and
+checks for each cell. This module looks up each cell once. A simulator that overrides minigrid's observing methods keeps
+its own methods.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def patch_fast_observation(simulator: Any) -> None:
 
 
 def observation(simulator: Any) -> dict[str, Any]:
-    """Return what ``MiniGridEnv.gen_obs`` returns."""
+    """Return the same observation as ``MiniGridEnv.gen_obs``."""
     size = simulator.agent_view_size
     facing = simulator.agent_dir
     column, row = map(int, simulator.agent_pos)
@@ -64,7 +65,10 @@ def observation(simulator: Any) -> dict[str, Any]:
 
 @cache
 def _cells(size: int, facing: int) -> tuple[tuple[int, int], ...]:
-    """Return the cells of a view as (east, south) of the agent: rows from far to near, columns from left to right."""
+    """Return the cells of a view as (east, south) offsets from the agent.
+
+    Rows run from far to near, columns from left to right.
+    """
     ahead_x, ahead_y = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
     right_x = -ahead_y
     right_y = ahead_x
@@ -80,10 +84,13 @@ def _cells(size: int, facing: int) -> tuple[tuple[int, int], ...]:
 
 
 def _visible(clear: list[bool], size: int) -> list[bool]:
-    """Return which cells the agent sees, by the rules of ``Grid.process_vis``.
+    """Return for each cell of a view whether the agent sees the cell, by the rules of ``Grid.process_vis``.
 
-    ``clear``: whether each cell lets light through, rows from far to near. Light spreads from the agent through clear
-    cells, sideways and into the next row ahead.
+    Light spreads from the agent through clear cells, sideways and into the next row ahead.
+
+    Args:
+        clear: whether each cell lets light through; rows from far to near.
+        size: number of rows and of columns of the view.
     """
     rows: list[list[bool]] = []
     lit = [False] * size

@@ -1,7 +1,8 @@
-"""Copies of a world's state beside its checkpoints, so that a restore need not replay.
+"""Copies of a world's state beside its checkpoints, so that a restore does not have to replay primitives.
 
-All attributes are pickled together, so that objects which share a part still share it afterwards. A state that cannot
-be pickled is not kept; the world replays it. The world proves a loaded state by its hash, like a replayed one.
+All attributes are pickled together, so that objects that share a part still share the part after loading. A state that
+cannot be pickled is not saved, and the world replays the primitives instead. After loading as after replaying, the
+world compares the hash of its state with the hash in the checkpoint.
 """
 
 from __future__ import annotations
@@ -15,23 +16,26 @@ from typing import Any, Final, TypeAlias
 from spca.contracts import Checkpoint
 
 MAX_KEPT: Final = 16
-"""Number of snapshots kept of a world, the latest ones; a snapshot has some 10 KB."""
+"""Number of snapshots that are kept of a world, the latest ones; a snapshot takes about 10 KB."""
 
 MAX_BYTES: Final = 1 << 20
 """Size of the largest snapshot that is kept, in bytes."""
 
 Parts: TypeAlias = Sequence[tuple[object, frozenset[str]]]
-"""Objects that keep their identity in a restore, each with the names of attributes that are not saved."""
+"""Objects to save and restore in place, each with the names of its attributes that are not saved."""
 
 
 class Snapshots:
-    """The latest snapshots of a world by their checkpoints."""
+    """The latest snapshots of a world, by checkpoint."""
 
     def __init__(self) -> None:
         self._saved: OrderedDict[Checkpoint, bytes] = OrderedDict()
 
     def keep(self, checkpoint: Checkpoint, parts: Parts) -> None:
-        """Save the attributes of ``parts``; keep nothing if ``parts`` is empty or cannot be pickled."""
+        """Save the attributes of ``parts`` for a checkpoint.
+
+        Save nothing if ``parts`` is empty, cannot be pickled or is too large.
+        """
         self._saved.pop(checkpoint, None)
         saved = _dump(parts) if parts else None
         if saved is not None and len(saved) <= MAX_BYTES:
@@ -40,7 +44,7 @@ class Snapshots:
             self._saved.popitem(last=False)
 
     def load(self, checkpoint: Checkpoint, parts: Parts) -> bool:
-        """Give ``parts`` the attributes saved with a checkpoint; return False if nothing was saved for it."""
+        """Set the attributes of ``parts`` to the values saved for a checkpoint; return False if nothing was saved."""
         saved = self._saved.get(checkpoint)
         if saved is None or not parts:
             return False

@@ -1,7 +1,8 @@
-"""Checkpoints by replay, proven by hash.
+"""Hashes of a simulator's state, which prove that a replayed checkpoint leads to the recorded state.
 
-MiniGrid worlds are deterministic given a seed: reset plus the same primitives gives the same state, bit for bit. A
-checkpoint therefore is the list of primitives, and the proof is a hash over the whole object graph of the simulator.
+MiniGrid worlds are deterministic given a seed: a reset followed by the same primitives gives the same state, bit for
+bit. A checkpoint is therefore a list of primitives, with a hash over the whole object graph of the simulator as the
+proof.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ _SKIPPED: Final = (types.FunctionType, types.MethodType, types.ModuleType, type)
 def hash_state(*parts: Any) -> str:
     """Return the sha256 over the object graphs of ``parts``.
 
-    Walks attributes, containers, numpy arrays and random generators; shared and cyclic references hash by the order
-    in which they are first met, so equal states of two simulators hash equally.
+    The hash covers attributes, containers, numpy arrays and random generators. A reference to an object met before is
+    hashed as the object's number in the order of first meeting. Equal states of two simulators therefore have equal
+    hashes.
     """
     tokens: list[bytes] = []
     seen: dict[int, int] = {}
@@ -64,7 +66,7 @@ def hash_state(*parts: Any) -> str:
 
 
 def _scalar(value: Any) -> bytes | None:
-    """Return the token of a value that holds no others, else None."""
+    """Return the bytes to hash for a value that contains no other values, None for any other value."""
     if value is None:
         return b"NoneType:None;"
     if isinstance(value, _SCALARS):
@@ -97,7 +99,7 @@ def _slots(cls: type) -> tuple[str, ...]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return the attributes in ``__dict__`` and ``__slots__`` that are state."""
+    """Return the attributes in ``__dict__`` and ``__slots__`` that belong to the state."""
     slots = {name: getattr(value, name) for name in _slots(value.__class__) if hasattr(value, name)}
     fields = slots | getattr(value, "__dict__", {})
     return {name: field for name, field in fields.items() if name not in NOT_STATE}

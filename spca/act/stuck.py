@@ -1,21 +1,21 @@
-"""When is an agent stuck? A detector over the states it passes through."""
+"""Detect when an agent is stuck, from the states that it passes through."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
 PATIENCE = 60
-"""Primitives without any new state after which an attempt is stuck."""
+"""Number of successive primitives without a new state after which an attempt is stuck."""
 
 REPEATS = 3
-"""How often a cycle of at least two states must be seen in a row."""
+"""How often in a row a cycle of at least two states must be seen before an attempt is stuck."""
 
 
 class StuckDetector:
-    """Watches states (pose, map, inventory) of one attempt.
+    """Detects from the states (pose, map, inventory) of one attempt when the agent is stuck.
 
-    Standing still is not a cycle: waiting is stuck only after :data:`PATIENCE` primitives, and not while an obstacle
-    that moves in view keeps making new states.
+    Standing still does not count as a cycle: a waiting agent is stuck only after :data:`PATIENCE` primitives without a
+    new state. An obstacle that moves in view makes new states, so waiting for the obstacle is allowed.
     """
 
     def __init__(self, patience: int = PATIENCE, repeats: int = REPEATS) -> None:

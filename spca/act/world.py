@@ -1,7 +1,7 @@
-"""ACT: carry out a plan in a world, with checkpoints by replay. This is what all worlds have in common.
+"""ACT: carry out a plan in a world, with checkpoints by replay. This module holds what all worlds have in common.
 
 A world supplies the simulator: how it is reset and stepped, the agent's pose and view, and when the mission is solved.
-The map made from the views, and what the agent and the planner are shown of that map, are the same for all worlds.
+All worlds build the map from views in the same way, and show the same parts of the map to agent and planner.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from spca.sense.slam import GridMap
 class MappedWorld(ABC):
     """A World whose episodes are deterministic: a reset and the same primitives lead to the same state.
 
-    After every reset and step a world keeps up to date ``_map``, ``_view`` (codes, north up), ``_position``
-    (displacement from the start cell: rows south, columns east), ``_direction`` and ``inventory``.
+    After every reset and step, a subclass updates ``_map``, ``_view`` (codes, north up), ``_position`` (displacement
+    from the start cell: rows south, columns east), ``_direction`` and ``inventory``.
 
     Args:
         executor: runs generated code.
         renaming: the words that the planner and generated code are shown. The world itself keeps the true words.
 
     Attributes:
-        name: of the world, for error messages.
-        patience: primitives without a new state after which an attempt is stuck.
+        name: name of the world, for error messages.
+        patience: number of successive primitives without a new state after which an attempt is stuck.
         previous_actions: primitives executed since the reset.
         restores: how often a checkpoint was restored.
         mission: the task in words.
-        inventory: what is carried ("key blue"), None for nothing.
+        inventory: what the agent carries ("key blue"); None if it carries nothing.
     """
 
     _map: GridMap
@@ -75,7 +75,7 @@ class MappedWorld(ABC):
     @property
     @abstractmethod
     def over(self) -> bool:
-        """True when the episode has ended; it must be restored before it is stepped again."""
+        """Whether the episode has ended; after its end, a checkpoint must be restored before the next step."""
 
     @property
     @abstractmethod
@@ -84,7 +84,7 @@ class MappedWorld(ABC):
 
     @abstractmethod
     def step(self, code: int) -> None:
-        """Execute one primitive, enter it in ``previous_actions``, and map what is then seen.
+        """Execute one primitive, append it to ``previous_actions``, and add the new view to the map.
 
         Raises:
             WorldError: the episode is over, or the simulator failed.
@@ -96,34 +96,34 @@ class MappedWorld(ABC):
 
     @abstractmethod
     def _reset(self) -> None:
-        """Begin the episode again; ``previous_actions`` is empty then."""
+        """Begin the episode again, with an empty list ``previous_actions``."""
 
     @abstractmethod
     def _hash(self) -> str:
-        """Return a hash of everything, including the simulator's truth."""
+        """Return a hash of the whole state, including the parts of the simulator that the agent cannot see."""
 
     @abstractmethod
     def _is_solved(self) -> bool:
-        """Return whether an episode that is over ended with the mission complete."""
+        """Return whether the mission was complete when the episode ended; called only after the end."""
 
     @abstractmethod
     def _why_over(self) -> str:
-        """Return in words why an episode ended without the mission being complete."""
+        """Return the reason, in words, why the episode ended before the mission was complete."""
 
     @contextmanager
     def _iterate_saved_parts(self) -> Iterator[Parts]:
-        """Yield the objects that a snapshot saves and restores, such as the simulator.
+        """Yield the objects whose attributes a snapshot saves and restores, such as the simulator.
 
-        Yield () if a restore has to replay.
+        Yield () if no snapshot is possible, so that a restore has to replay.
         """
         yield ()
 
     def _corrections(self) -> tuple[str, ...]:
-        """Return the names of the corrections that changed a judgement of the simulator in this episode."""
+        """Return the names of the corrections that have changed a judgement of the simulator in this episode."""
         return ()
 
     def sense(self) -> Snapshot:
-        """Return what the planner is shown."""
+        """Return a snapshot of what the planner is shown."""
         objects = [replace(thing, name=self.renaming.text(thing.name)) for thing in self._visible_objects()]
         return Snapshot(
             mission=self.renaming.text(self.mission),
@@ -146,14 +146,16 @@ class MappedWorld(ABC):
             return replace(outcome, printed=episode.printed)
 
     def checkpoint(self) -> Checkpoint:
-        """Return the present state as primitives since the reset, and its hash."""
+        """Return a checkpoint of the present state: the primitives since the reset, and the hash of the state."""
         made = Checkpoint(tuple(self.previous_actions), self._hash())
         with self._iterate_saved_parts() as parts:
             self._snapshots.keep(made, parts)
         return made
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Restore a snapshot, or reset and replay, and prove by its hash that the state is the recorded one.
+        """Return to the state of a checkpoint: load its snapshot or, if that fails, reset and replay the primitives.
+
+        The hash of the new state must equal the hash in the checkpoint.
 
         Raises:
             RestoreError: the primitives cannot be replayed, or lead to a state with another hash.
@@ -221,17 +223,17 @@ class MappedWorld(ABC):
         )
 
     def _state(self) -> Hashable:
-        """Return the parts of the state in which progress shows: pose, inventory and map."""
+        """Return the parts of the state by which the stuck detector sees progress: pose, inventory and map."""
         grid = self._map
         return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
 
     def _map_words(self) -> tuple[tuple[str, ...], ...]:
-        """Return the map so far as words, the agent's cell marked."""
+        """Return the present map as words, with the agent's cell marked."""
         grid = self._map.mark_agent(self._position)
         return perception.grid_words(grid, self.renaming.vocabulary)
 
     def _describe_inventory(self) -> str | None:
-        """Return what is carried, in the words of the run."""
+        """Return what the agent carries, in the words of the run; None if it carries nothing."""
         return self.inventory and self.renaming.text(self.inventory)
 
     def _refuse_when_over(self) -> None:

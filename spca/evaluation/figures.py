@@ -25,7 +25,7 @@ _MAX_GROUPS = 10
 """Groups of failures that are printed; the page and the files have all groups."""
 _MAX_IDS = 3
 _MAX_REASON = 160
-"""Characters."""
+"""Characters of a reason that are printed."""
 _GOOD = {"episodes": "at the first attempt", "proofs": "decided", "bot": "by the bot"}
 """Description of the successful episodes of a stage, by name of the stage."""
 

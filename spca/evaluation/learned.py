@@ -1,4 +1,4 @@
-"""Reading of an agent and of what a run has learned, which an evaluation freezes."""
+"""Reading of the agents, writers and curriculum of a run, or of an agent's file, for a frozen evaluation."""
 
 from __future__ import annotations
 

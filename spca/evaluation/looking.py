@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def find_evaluation(name: str, runs: Path) -> EvaluationFolder | None:
-    """Return the finished evaluation that a user names, or None if the name is not that of an evaluation.
+    """Return the finished evaluation that a user names, or None if no evaluation has this name.
 
     Args:
         name: the evaluation's id, a unique beginning of the id, or a path relative to the working folder.
@@ -63,7 +63,7 @@ def write_page(found: Results, folder: EvaluationFolder, make_world: WorldMaker,
 
 
 def describe_page(page: Path) -> str:
-    """Return the line that tells the user the path and the size of a page."""
+    """Return a line for the user with the path and the size of a page."""
     size = page.stat().st_size
     size_text = f"{size / 1e3:.0f} kB"
     if size > 1e5:
@@ -72,7 +72,7 @@ def describe_page(page: Path) -> str:
 
 
 def look_at(folder: EvaluationFolder) -> str:
-    """Return the line that tells the user the command which shows an evaluation."""
+    """Return a line for the user with the command that shows an evaluation."""
     return one_line(f"look at it: {program()} report {folder.id}{where_runs_lie(folder.path.parent)}")
 
 

@@ -1,4 +1,4 @@
-"""Transfer: the environment ids that minigrid registers and a curriculum lacks, playable and unplayable ones."""
+"""Transfer: playable and unplayable environment ids that minigrid registers and a curriculum lacks."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def list_warnings(learned: Learned, words: int | None, seeds: Sequence[int]) -> 
 def select_episodes(
     settings: EvaluationSettings, tasks: Sequence[Task], outside: Sequence[Task]
 ) -> tuple[Episode, ...]:
-    """Return the episodes of an evaluation: the tasks of ``tasks``, then those of ``outside``, each with every seed.
+    """Return the episodes of an evaluation: every selected task with every seed, tasks of the curriculum first.
 
     Args:
         tasks: the tasks of the curriculum.

@@ -28,8 +28,8 @@ SAME_WORLDS: Final[Mapping[str, str]] = {
 }
 """Pairs of ids that give the same world and mission for most seeds (minigrid 3.2).
 
-The two ids of a pair are judged alike or differently. They are one cluster of the bootstrap, because their episodes are
-not independent.
+The environments of a pair may be judged by different rules. Both ids belong to one cluster of the bootstrap, because
+their episodes are not independent.
 """
 
 
@@ -273,6 +273,7 @@ class Results:
         )
 
     def _summarize(self, played: Sequence[Played]) -> Block:
+        """Return the figures of episodes: pooled, by category and by id."""
         ids = _group_rows(played, lambda each: each.env_id, self._row)
         categories = _group_rows(played, lambda each: each.episode.category, self._row)
         pass1 = [(row.name, row.pass1.good, row.pass1.total) for row in ids]
@@ -321,7 +322,10 @@ def _estimate_ratio(terms: Iterable[tuple[str, int, int]]) -> Estimate | None:
 
 
 def _count_pairs(name: str, pairs: Sequence[tuple[Played, BotPlayed]]) -> PairRow:
-    """Count pairs of our result and the bot's result in the same episode; ours counts if the first trial succeeded."""
+    """Count the episodes that both, only we, only the bot, or neither solved; ``pairs`` has (our result, bot's result).
+
+    We have solved an episode if our first trial succeeded.
+    """
     both = [(ours, bot) for ours, bot in pairs if ours.pass1 and bot.solved]
     ours_only = sum(ours.pass1 and not bot.solved for ours, bot in pairs)
     bots_only = sum(bot.solved and not ours.pass1 for ours, bot in pairs)

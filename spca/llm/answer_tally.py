@@ -1,4 +1,4 @@
-"""Tally of the usable and unusable answers in a level, which decides when the level stops to ask its models."""
+"""Tally of the usable and unusable answers in a level, which decides when the level makes no more calls of models."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from spca.llm.catalogue.model_ref import ModelRef
 Role = Literal["planner", "coder"]
 
 MAX_BARREN_CALLS: Final = 12
-"""Counted calls after which a level ends, as long as planner or coder has given no usable answer.
+"""Number of counted calls after which a level ends, as long as planner or coder has given no usable answer.
 
 For a role with a usable answer, only the usable answers count, so that errors of this role do not use up the calls of
 the other role. For a role without a usable answer, all calls count.
 """
 
 QUOTED: Final = 80
-"""Characters of an unusable answer that are shown to people."""
+"""Number of characters of an unusable answer that are shown to people."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,8 @@ class AnswerTally:
     A role is *barren* in a level if the role was asked in the level and gave no usable answer.
 
     Args:
-        max_barren_calls: counted calls after which a level with a barren role is exhausted; None for no bound.
+        max_barren_calls: number of counted calls (see :data:`MAX_BARREN_CALLS`) after which a level with a barren role
+            is exhausted; None for no bound.
     """
 
     def __init__(self, max_barren_calls: int | None = MAX_BARREN_CALLS) -> None:
@@ -83,7 +84,7 @@ class AnswerTally:
         return answers.unusable_in_a_row if answers else 0
 
     def barren_roles(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the barren roles, each with its ``model``, number of ``calls`` and how the last answer ``began``."""
+        """Return the barren roles; each has its ``model``, number of ``calls``, and how its last answer ``began``."""
         described: dict[str, Mapping[str, Any]] = {}
         for role, answers in self._barren.items():
             described[role] = {"model": str(answers.model), "calls": answers.calls, "began": answers.began}

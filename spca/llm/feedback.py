@@ -21,7 +21,9 @@ _FRAME: Final = re.compile(r"^  \S+, line (\d+), in (\w+)$", re.MULTILINE)
 _PLACE: Final = re.compile(r"\((\w+)(?: > (\w+))?, line (\d+)\)")
 """The place of a primitive; groups: high-level action, method that the action calls (if any), line number."""
 _MAX_REASON: Final = 290
-"""Most characters of the reason for a plan's failure; short, because the plan itself tells the planner more."""
+"""Maximum number of characters of the reason for a plan's failure; short, because the plan itself tells the planner
+more.
+"""
 
 
 def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str] = lambda _line: "") -> str:
@@ -79,7 +81,10 @@ def shorten_middle(text: str, limit: int) -> str:
 
 
 def _find_reason(failed: FailedPlan) -> str:
-    """Return the first line of the message, without its leading status, which the feedback names separately."""
+    """Return the first line of a failed plan's message, without the status at its beginning.
+
+    The feedback names the status separately.
+    """
     line = failed.message.strip().partition("\n")[0]
     return shorten_middle(line.removeprefix(f"{failed.status}: "), _MAX_REASON)
 
@@ -87,7 +92,7 @@ def _find_reason(failed: FailedPlan) -> str:
 def find_cited_methods(report: str) -> tuple[str, ...]:
     """Return the methods that a failure report names, each once.
 
-    Methods of the traceback come first (innermost first), methods of the primitives follow (latest first).
+    First come the methods of the traceback (innermost first), then the methods of the primitives (latest first).
     """
     methods = [method for _line, method in reversed(_FRAME.findall(report))]
     for action, method, _line in reversed(_PLACE.findall(report)):
@@ -103,7 +108,7 @@ def find_cited_lines(report: str) -> frozenset[int]:
 
 
 def _describe_primitives(trace: Sequence[TraceStep], method_at: Callable[[int], str]) -> str:
-    """Return primitives with their places; a run of equal steps is one part: ``toggle x3 (walk > _step, line 70)``."""
+    """Return primitives with their places; join a run of equal steps: ``toggle x3 (walk > _step, line 70)``."""
     parts = []
     for (code, action, line), equal_steps in groupby(trace, key=lambda step: (step.code, step.action, step.line)):
         count = len(list(equal_steps))

@@ -24,14 +24,16 @@ class Wording:
 
     Attributes:
         bare: whether prompts describe only forms of answers and primitives, and not how the worlds work.
-        renaming: the words of the run's worlds, which replace words of a template before the variables are filled in.
+        renaming: the words of the run's worlds; they replace words of a template before its variables are filled in.
     """
 
     bare: bool = False
     renaming: Renaming = TRUE_WORDS
 
     def render(self, name: str, /, **variables: object) -> str:
-        """Return the text of template ``name`` (without suffix); with bare prompts, of its bare variant if it has one.
+        """Return the text of the template ``name`` (without suffix).
+
+        With bare prompts, use the template's bare variant if there is one.
 
         Raises:
             PromptError: the template is unknown, or a variable of the template is missing.
@@ -46,7 +48,7 @@ class Wording:
             raise PromptError(f"prompt {name}: {error}") from error
 
     def templates(self) -> dict[str, str]:
-        """Return name -> text of every template that a run uses, sorted by name."""
+        """Return every template that a run uses, as name -> text, sorted by name."""
         files = [file.name for file in resources.files(__package__).iterdir()]
         names = sorted(name for name in files if name.endswith(".jinja"))
         bare_variants = {name for name in names if name.startswith(_BARE)}
@@ -102,7 +104,7 @@ def _source(name: str) -> str | None:
 
 
 def _strict(format_value: Callable[[Any], str], value: object) -> str:
-    """Return a value as ``format_value`` formats the value; raise jinja2.UndefinedError if the variable is missing."""
+    """Return ``value`` formatted by ``format_value``; raise jinja2.UndefinedError for a missing variable."""
     if isinstance(value, jinja2.Undefined):
         return str(value)  # raises the error, because the environment is strict
     return format_value(value)

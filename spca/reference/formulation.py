@@ -1,11 +1,11 @@
-"""From a mission and a scene to a planning task: which objects, facts, actions and goals (pure).
+"""Turn a mission and a scene into a planning task: choose the objects, facts, actions and goals (pure).
 
-:mod:`spca.reference.sequencing` keeps the parts of a mission in order.
+:mod:`spca.reference.sequencing` adds the order of the parts of a mission.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain
 from typing import Final
 
@@ -35,40 +35,45 @@ DOMAIN_NAME: Final = "gridworld"
 GOAL: Final = "goal_green"
 CUE: Final = "object_any"
 
-
-STRATEGIES: Final = (Strategy(), Strategy(stepwise=True), Strategy(contrary=True), Strategy(True, True))
-"""In the order in which they are tried when plans fail."""
+STRATEGIES: Final = (
+    Strategy(),
+    Strategy(stepwise=True),
+    Strategy(contrary=True),
+    Strategy(stepwise=True, contrary=True),
+)
+"""The strategies in the order of use: after each failed plan, the next strategy is tried."""
 
 
 def formulate(stages: Stages, context: Context, strategy: Strategy) -> tuple[Domain, Problem]:
-    """Return the planning task for a mission of at least one clause."""
+    """Return the planning domain and problem for a mission of at least one clause."""
     parts = _split_into_parts(stages)
     clauses = tuple(chain.from_iterable(parts))
     all_clauses = tuple(chain.from_iterable(stages))
 
-    rooms: tuple[str, ...] = ()
+    key_rooms: tuple[str, ...] = ()
     if not strategy.contrary:
-        rooms = tuple(clause.room for clause in all_clauses if isinstance(clause, GetKey))
+        key_rooms = tuple(clause.room for clause in all_clauses if isinstance(clause, GetKey))
 
     locks = find_locks(clauses, all_clauses, context, strategy)
-    task = _Task(context, strategy, parts, locks, rooms)
-    return task.domain(), task.problem()
+    task = _Task(context, strategy, parts, locks, key_rooms)
+    return task.make_domain(), task.make_problem()
 
 
 def _split_into_parts(stages: Stages) -> Stages:
-    """Return the parts whose order has to be imposed.
+    """Return the parts of a mission, whose order the planning task has to enforce.
 
-    Stepping on the goal square ends everything, so it comes last. A key and a door that are named as the way to the
-    goal need no part of their own: the actions' own conditions put them first.
+    If the mission asks for the goal square, the goal is the last part, because stepping on the square ends the episode.
+    If the mission then has a single clause to unlock a door, the clauses about this door and its key are left out. They
+    describe the way to the goal, and the actions' own preconditions put the key and the door before the goal.
     """
     clauses = tuple(chain.from_iterable(stages))
-    goals = tuple(c for c in clauses if isinstance(c, ReachGoal))
+    goals = tuple(clause for clause in clauses if isinstance(clause, ReachGoal))
     if not goals:
         return stages
 
     left_out: tuple[type[Clause], ...] = (ReachGoal,)
-    unlocks = sum(isinstance(clause, Unlock) for clause in clauses)
-    if unlocks == 1:
+    unlock_count = sum(isinstance(clause, Unlock) for clause in clauses)
+    if unlock_count == 1:
         left_out = (ReachGoal, GetKey, Unlock)
 
     parts = []
@@ -80,11 +85,18 @@ def _split_into_parts(stages: Stages) -> Stages:
 
 
 class _Task:
-    """Puts domain and problem together."""
+    """The planning task of a mission, which makes the domain and the problem."""
 
     def __init__(
-        self, context: Context, strategy: Strategy, parts: Stages, locks: Sequence[Lock], rooms: Sequence[str]
+        self, context: Context, strategy: Strategy, parts: Stages, locks: Sequence[Lock], key_rooms: Sequence[str]
     ) -> None:
+        """Choose goals and rules.
+
+        Args:
+            parts: the clauses of each part of the mission.
+            locks: the locked doors that the task deals with.
+            key_rooms: the colours of the doors of rooms in which a key lies.
+        """
         self._scene = context.scene
         self._category = context.category
         self._strategy = strategy
@@ -92,115 +104,133 @@ class _Task:
         self._locks = tuple(locks)
         self._clauses = tuple(chain.from_iterable(parts))
 
-        lone_clause = self._clauses[0] if len(self._clauses) == 1 else None
-        self._announces = isinstance(lone_clause, GoTo)
-        self._picks_alone = isinstance(lone_clause, PickUp) and "pickup_only" in context.category
+        only_clause = self._clauses[0] if len(self._clauses) == 1 else None
+        self._announces = isinstance(only_clause, GoTo)
+        self._picks_alone = isinstance(only_clause, PickUp) and "pickup_only" in context.category
         self._held = self._name_held()
 
-        self._rooms: tuple[str, ...] = ()
-        if not self._key_at_hand():
-            self._rooms = tuple(f"door_{room}" for room in rooms if self._is_shut(room))
+        self._key_room_doors: tuple[str, ...] = ()
+        if not self._is_key_in_reach():
+            self._key_room_doors = tuple(f"door_{colour}" for colour in key_rooms if self._is_shut(colour))
 
-        self._boxes = self._boxes_to_search()
+        self._boxes = self._list_boxes_to_search()
         self._goals = tuple(map(self._list_goals, parts))
-        self._waits = self._first_parts()
+        self._waits = self._find_first_parts()
         self._rules = frozenset(self._choose_rules())
 
-    def domain(self) -> Domain:
-        plain = vocabulary.refine_actions(self._action_names(), self._rules)
-        actions = tuple(sequence_action(action, self._goals, self._waits) for action in plain)
+    def make_domain(self) -> Domain:
+        plain_actions = vocabulary.refine_actions(self._choose_actions(), self._rules)
+        actions = tuple(sequence_action(action, self._goals, self._waits) for action in plain_actions)
         predicates = {name: vocabulary.PREDICATES[name] for name in vocabulary.find_used_predicates(actions)}
         for action in actions:
             predicates.update(sequence_predicates(action, vocabulary.PREDICATES))
-        return Domain(DOMAIN_NAME, vocabulary.TYPES, self._constants(), predicates, actions)
+        return Domain(DOMAIN_NAME, vocabulary.TYPES, self._list_constants(), predicates, actions)
 
-    def problem(self) -> Problem:
-        constants = {name for name, _ in self._constants()}
-        objects = tuple((name, kind) for name, kind in self._objects() if name not in constants)
+    def make_problem(self) -> Problem:
+        """Return the problem, without the facts whose predicates the domain does not have."""
+        constants = {name for name, _ in self._list_constants()}
+        objects = tuple((name, kind) for name, kind in self._list_objects() if name not in constants)
         hand: Atom = ("holding", AGENT, self._held) if self._held else ("hand_empty", AGENT)
-        facts = (hand, ("roaming", AGENT), *self._lock_facts(), *wait_facts(self._waits))
+        facts = (hand, ("roaming", AGENT), *self._list_lock_facts(), *wait_facts(self._waits))
 
-        spoken = self.domain().predicates
-        init = tuple(fact for fact in facts if fact[0] in spoken)
+        predicates = self.make_domain().predicates
+        init = tuple(fact for fact in facts if fact[0] in predicates)
         goals: list[Atom] = []
         for part in range(len(self._goals)):
             goals += list_counted_goals(self._goals, part)
         return Problem("mission", ((AGENT, "agent"), *objects), init, tuple(goals))
 
     def _list_goals(self, part: Iterable[Clause]) -> tuple[Atom, ...]:
-        """Return the facts that say that a part has been carried out, each once."""
-        facts = chain.from_iterable(map(self._done, part))
+        """Return the facts that hold once the part has been carried out, without repetitions."""
+        facts = map(self._goal_fact, part)
         return tuple(dict.fromkeys(facts))
 
-    def _first_parts(self) -> dict[tuple[str, str], int]:
-        """Return in which part an action on an object is asked for first."""
-        first: dict[tuple[str, str], int] = {}
+    def _find_first_parts(self) -> dict[tuple[str, str], int]:
+        """Return the first part, counted from 0, that asks for an action on an object, by (action, object)."""
+        first_parts: dict[tuple[str, str], int] = {}
         for part, clauses in enumerate(self._parts):
             for clause in clauses:
+                target = self._goal_fact(clause)[1]
                 for action in sorted(self._list_actions(clause)):
-                    first.setdefault((action, self._done(clause)[0][1]), part)
-        return first
+                    first_parts.setdefault((action, target), part)
+        return first_parts
 
     def _list_actions(self, clause: Clause) -> set[str]:
-        """Return the actions that a clause may take, but for fetching a key, which does no harm early."""
-        actions = set(self._achievers(clause))
-        if isinstance(clause, Open | Unlock) and self._done(clause)[0][1].startswith("door"):
+        """Return the actions that a clause may take.
+
+        Fetching a key is left out, because a key may be fetched before the clause's part begins.
+        """
+        actions = set(self._list_achievers(clause))
+        if isinstance(clause, Open | Unlock) and self._goal_fact(clause)[1].startswith("door"):
             actions.add("unlock_door")
         if self._strategy.stepwise:
-            actions |= {"go_to_object"} if actions & {"pick_up_object", "pick_up_alone"} else set()
-            actions |= {"go_to_door"} if "open_door" in actions else set()
+            actions |= _list_approaches(actions)
         return actions
 
-    def _done(self, clause: Clause) -> tuple[Atom, ...]:
-        """Return the facts that say that a clause has been carried out."""
+    def _goal_fact(self, clause: Clause) -> Atom:
+        """Return the fact that holds once the clause has been carried out; the first argument is the target."""
         match clause:
             case GoTo(what):
-                facts: tuple[Atom, ...] = (("announced" if self._announces else "visited", symbol(what)),)
+                fact: Atom = ("announced" if self._announces else "visited", symbol(what))
             case PickUp(what) | GetKey(what, _):
-                facts = (("picked_alone" if self._picks_alone else "picked", symbol(what)),)
+                fact = ("picked_alone" if self._picks_alone else "picked", symbol(what))
             case Open(what) | Unlock(what):
-                facts = (("opened", symbol(what)),)
+                fact = ("opened", symbol(what))
             case PutNextTo(what, target):
-                facts = (("placed", symbol(what), symbol(target)),)
+                fact = ("placed", symbol(what), symbol(target))
             case PutNear(what, target):
-                facts = (("placed_near", symbol(what), symbol(target)),)
+                fact = ("placed_near", symbol(what), symbol(target))
             case ReachGoal():
-                facts = (("reached", GOAL),)
+                fact = ("reached", GOAL)
             case GoToMatch():
-                facts = (("matched", CUE),)
-        return facts
+                fact = ("matched", CUE)
+        return fact
 
     def _choose_rules(self) -> Iterator[Rule]:
-        carried = [c.what for c in self._clauses if isinstance(c, PickUp | PutNextTo | PutNear)]
-        carried += [Description(*self._scene.held)] if self._scene.held else []
-        visited = [c.what for c in self._clauses if isinstance(c, GoTo)]
-        if any(place.overlaps(thing) for place in visited for thing in carried):
+        """Yield the refinements of the actions that the mission and the scene call for."""
+        if self._may_visit_carried_thing():
             yield Rule.EMPTY_HANDED
         if any(lock.bars for lock in self._locks):
             yield Rule.BARRED
-        if self._rooms:
+        if self._key_room_doors:
             yield Rule.KEY_IN_ROOM
         elif self._boxes:
             yield Rule.KEY_IN_BOX
         if self._strategy.stepwise:
             yield Rule.STEPWISE
 
-    def _action_names(self) -> frozenset[str]:
-        names = set(chain.from_iterable(map(self._achievers, self._clauses)))
-        names |= {"announce"} if self._announces else set()
-        names |= {"fetch_key", "unlock_door"} if self._locks else set()
-        names |= {"open_door"} if self._rooms else set()
-        names |= {"open_box"} if Rule.KEY_IN_BOX in self._rules else set()
-        names |= {"clear_blocker"} if any(lock.blocked for lock in self._locks) else set()
-        names |= {"drop_held"} if self._held or names & {"fetch_key", "pick_up_object", "pick_up_alone"} else set()
+    def _may_visit_carried_thing(self) -> bool:
+        """Return whether a thing to go to may be the same thing as a carried thing."""
+        carried = [clause.what for clause in self._clauses if isinstance(clause, PickUp | PutNextTo | PutNear)]
+        if self._scene.held:
+            carried.append(Description(*self._scene.held))
+        visited = [clause.what for clause in self._clauses if isinstance(clause, GoTo)]
+        return any(target.overlaps(thing) for target in visited for thing in carried)
+
+    def _choose_actions(self) -> frozenset[str]:
+        """Return the names of the actions of the domain."""
+        names = set(chain.from_iterable(map(self._list_achievers, self._clauses)))
+        if self._announces:
+            names.add("announce")
+        if self._locks:
+            names |= {"fetch_key", "unlock_door"}
+        if self._key_room_doors:
+            names.add("open_door")
+        if Rule.KEY_IN_BOX in self._rules:
+            names.add("open_box")
+        if any(lock.blocked for lock in self._locks):
+            names.add("clear_blocker")
+        if self._held or names & {"fetch_key", "pick_up_object", "pick_up_alone"}:
+            names.add("drop_held")
         if self._strategy.stepwise:
-            names |= {"go_to_object"} if names & {"pick_up_object", "pick_up_alone"} else set()
-            names |= {"go_to_door"} if "open_door" in names else set()
-            # Whoever has gone somewhere only to be there has to turn away again.
-            names |= {"announce"} if any(isinstance(clause, GoTo) for clause in self._clauses) else set()
+            names |= _list_approaches(names)
+            if any(isinstance(clause, GoTo) for clause in self._clauses):
+                # If no other action ends a visit, announcing the visited thing lets the agent roam again.
+                names.add("announce")
         return frozenset(names)
 
-    def _achievers(self, clause: Clause) -> tuple[str, ...]:
+    def _list_achievers(self, clause: Clause) -> tuple[str, ...]:
+        """Return the actions that carry out a clause, in the order of their use."""
         match clause:
             case GoTo(what):
                 names: tuple[str, ...] = ("go_to_door" if what.kind == "door" else "go_to_object",)
@@ -215,42 +245,55 @@ class _Task:
             case Unlock():
                 names = ("open_door",)
             case ReachGoal(way):
-                names = (self._crossing(way),)
+                names = (self._choose_crossing(way),)
             case GoToMatch():
                 names = ("observe_cue", "go_to_match")
         return names
 
-    def _crossing(self, way: Way) -> str:
-        """Return the action that leads to the goal square; the plain one when the telling one is not to be used."""
+    def _choose_crossing(self, way: Way) -> str:
+        """Return the action that leads to the goal square.
+
+        Usually a special way has an action of its own, and a plain way has ``reach_goal``. A contrary strategy takes
+        ``reach_goal`` if the way is special, and ``traverse_rooms`` if the way is plain.
+        """
+        is_hazardous = way is Way.LAVA or "hazard" in self._category or self._scene.lava
         if "dynamic" in self._category:
-            telling = "cross_moving_obstacles"
-        elif way is Way.LAVA or "hazard" in self._category or self._scene.lava:
-            telling = "cross_hazard"
+            special = "cross_moving_obstacles"
+        elif is_hazardous:
+            special = "cross_hazard"
         elif way is Way.ROOMS:
-            telling = "traverse_rooms"
+            special = "traverse_rooms"
         else:
             return "traverse_rooms" if self._strategy.contrary else "reach_goal"
-        return "reach_goal" if self._strategy.contrary else telling
+        return "reach_goal" if self._strategy.contrary else special
 
-    def _objects(self) -> Signature:
-        """Return everything that is spoken of, with the narrowest type."""
-        names = [name for goal in chain.from_iterable(self._goals) for name in goal[1:]]
-        names += [name for lock in self._locks for name in (lock.door, lock.key)]
-        names += [*self._rooms, *([self._held] if self._held else [])]
-        names += self._boxes if Rule.KEY_IN_BOX in self._rules else []
-        return tuple((name, _type(name, self._clauses)) for name in dict.fromkeys(names))
+    def _list_objects(self) -> Signature:
+        """Return every object of goals, locks, rooms, hand and boxes with its narrowest type."""
+        names: list[str] = []
+        for fact in chain.from_iterable(self._goals):
+            names += fact[1:]
+        for lock in self._locks:
+            names += [lock.door, lock.key]
+        names += self._key_room_doors
+        if self._held:
+            names.append(self._held)
+        if Rule.KEY_IN_BOX in self._rules:
+            names += self._boxes
+        return tuple((name, _find_type(name, self._clauses)) for name in dict.fromkeys(names))
 
-    def _constants(self) -> Signature:
-        """Return the objects that the actions of a mission of several parts speak of."""
-        spoken = {name for goals in self._goals[:-1] for goal in goals for name in goal[1:]}
-        return tuple((name, kind) for name, kind in self._objects() if name in spoken)
+    def _list_constants(self) -> Signature:
+        """Return the objects in the goals of all parts but the last, because actions refer to these goals."""
+        names: set[str] = set()
+        for fact in chain.from_iterable(self._goals[:-1]):
+            names.update(fact[1:])
+        return tuple((name, kind) for name, kind in self._list_objects() if name in names)
 
-    def _lock_facts(self) -> Iterator[Atom]:
-        locked = {lock.door for lock in self._locks}
-        names = self._action_names()
-        if "open_door" in names:
-            for name, kind in self._objects():
-                if kind == "door" and name not in locked:
+    def _list_lock_facts(self) -> Iterator[Atom]:
+        """Yield which doors are unlocked, which key fits which door, and which doors are clear."""
+        locked_doors = {lock.door for lock in self._locks}
+        if "open_door" in self._choose_actions():
+            for name, kind in self._list_objects():
+                if kind == "door" and name not in locked_doors:
                     yield ("unlocked", name)
         for lock in self._locks:
             yield ("fits", lock.key, lock.door)
@@ -258,7 +301,10 @@ class _Task:
                 yield ("clear", lock.door)
 
     def _name_held(self) -> str | None:
-        """Return the name for what is carried: as the task calls it if it may be that, else by its own."""
+        """Return the PDDL object for the carried thing, or None if the hand is empty.
+
+        If the thing may be what the mission puts somewhere or the key of a lock, the name used there is returned.
+        """
         if self._scene.held is None:
             return None
         for clause in self._clauses:
@@ -272,24 +318,43 @@ class _Task:
                     return lock.key
         return f"{kind}_{colour}"
 
-    def _key_at_hand(self) -> bool:
+    def _is_key_in_reach(self) -> bool:
+        """Return whether the agent holds or has seen a key for one of the locks whose colour is known."""
         colours = {lock.key.split("_")[1] for lock in self._locks}
         return any(key_in_reach(colour, self._scene) for colour in colours if colour != "any")
 
     def _is_shut(self, colour: str) -> bool:
+        """Return whether the task has locks and no door of this colour is known to be open."""
         doors = self._scene.fitting(Description("door", colour))
         return bool(self._locks) and not any(door.state == "open" for door in doors)
 
-    def _boxes_to_search(self) -> list[str]:
-        """Return boxes in sight that may hold an unseen key, in a stepwise view; never one that the mission names."""
-        if not (self._strategy.stepwise and self._locks) or self._key_at_hand():
+    def _list_boxes_to_search(self) -> list[str]:
+        """Return the boxes in sight that may hold a key which has not been seen; only for stepwise strategies.
+
+        Boxes that the mission may name are left out.
+        """
+        if not self._strategy.stepwise or not self._locks or self._is_key_in_reach():
             return []
-        named = [d for clause in self._clauses for d in _descriptions(clause)]
-        boxes = (t for t in self._scene.things if t.kind == "box" and not _is_named(t, named))
-        return list(dict.fromkeys(f"box_{box.colour}" for box in boxes))
+        descriptions = [description for clause in self._clauses for description in _list_descriptions(clause)]
+        names: list[str] = []
+        for thing in self._scene.things:
+            if thing.kind == "box" and not _is_described(thing, descriptions):
+                names.append(f"box_{thing.colour}")
+        return list(dict.fromkeys(names))
 
 
-def _descriptions(clause: Clause) -> tuple[Description, ...]:
+def _list_approaches(actions: Set[str]) -> set[str]:
+    """Return the actions that approach the things which ``actions`` pick up or open; for stepwise strategies."""
+    approaches = set()
+    if actions & {"pick_up_object", "pick_up_alone"}:
+        approaches.add("go_to_object")
+    if "open_door" in actions:
+        approaches.add("go_to_door")
+    return approaches
+
+
+def _list_descriptions(clause: Clause) -> tuple[Description, ...]:
+    """Return the descriptions of things in a clause."""
     match clause:
         case PutNextTo(what, target) | PutNear(what, target):
             return (what, target)
@@ -299,11 +364,12 @@ def _descriptions(clause: Clause) -> tuple[Description, ...]:
             return ()
 
 
-def _is_named(thing: Thing, named: Iterable[Description]) -> bool:
-    return any(description.matches(thing.kind, thing.colour) for description in named)
+def _is_described(thing: Thing, descriptions: Iterable[Description]) -> bool:
+    return any(description.matches(thing.kind, thing.colour) for description in descriptions)
 
 
-def _type(name: str, clauses: Sequence[Clause]) -> str:
+def _find_type(name: str, clauses: Sequence[Clause]) -> str:
+    """Return the PDDL type of an object, judged by the first word of its name."""
     if name == CUE and GoToMatch() in clauses:
         return "cue"
     kind = name.partition("_")[0]

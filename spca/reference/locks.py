@@ -1,4 +1,4 @@
-"""Which locked doors a task has to deal with, judged from the mission, the scene and the skill being learned (pure)."""
+"""Find the locked doors of a task, judging by the mission, the scene and the skill being learned (pure)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from spca.reference.scene import Scene
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to look at a task.
+    """A way to formulate a task.
 
-    ``stepwise``: approach and act apart; ``contrary``: the other view of what bars the way.
+    If ``stepwise``, approaching a thing and acting on the thing are separate actions. If ``contrary``, the guesses
+    about locked doors, the rooms of keys and the way to the goal are reversed.
     """
 
     stepwise: bool = False
@@ -22,20 +23,24 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known besides the mission: the scene, and the category of the level in lower case."""
+    """The scene, and the category of the level in lower case."""
 
     scene: Scene
     category: str
 
     @property
     def expects_locks(self) -> bool:
-        """Whether the skill being learned is about doors that are locked or blocked."""
+        """True if the skill being learned is about locked or blocked doors."""
         return "lock" in self.category
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A locked door with the key for it; ``bars``: it stands between the agent and what is wanted."""
+    """A locked door and the key that fits the door, both as PDDL objects.
+
+    ``blocked`` says whether something lies in front of the door. ``bars`` says whether the door bars the agent's way to
+    the things that the mission asks for.
+    """
 
     door: str
     key: str
@@ -44,7 +49,7 @@ class Lock:
 
 
 def symbol(what: Description) -> str:
-    """Return the PDDL object, and Python argument, for a description: ``ball_any_left``."""
+    """Return the name of a described thing, for PDDL and for arguments of methods: ``ball_any_left``."""
     parts = [what.kind, what.colour or "any"]
     if what.place:
         parts.append(what.place.value)
@@ -56,57 +61,89 @@ def find_locks(
 ) -> tuple[Lock, ...]:
     """Return the locked doors that the task deals with.
 
-    They are those that the mission names, else one that seems to bar the way.
+    These are the locked doors that the mission names. If the mission names no locked door, the only one is a door that
+    seems to bar the way, if there is such a door.
 
     Args:
-        clauses: what has to be done.
-        said: every clause of the mission; one that is not among ``clauses`` is a means to them.
+        clauses: the clauses that have to be done.
+        said: all clauses of the mission; a clause outside of ``clauses`` is a means to do ``clauses``.
     """
     named: dict[str, Lock] = {}
     for clause in said:
         match clause:
             case Unlock(door):
-                bars = clause not in clauses
-                if not any(thing.state != "locked" for thing in context.scene.fitting(door)):
-                    named[symbol(door)] = replace(_lock(door, context.scene), bars=bars)
+                is_known_unlocked = any(thing.state != "locked" for thing in context.scene.fitting(door))
+                if not is_known_unlocked:
+                    lock = _make_lock(door, context.scene)
+                    named[lock.door] = replace(lock, bars=clause not in clauses)
             case Open(what) if what.kind == "door" and _is_locked(what, context, strategy):
-                named.setdefault(symbol(what), _lock(what, context.scene))
+                lock = _make_lock(what, context.scene)
+                named.setdefault(lock.door, lock)
     if named or any(isinstance(clause, Unlock) for clause in said):
         return tuple(named.values())
-    barring = _barring_door(clauses, context, strategy)
-    return () if barring is None else (replace(_lock(barring, context.scene), bars=True),)
+
+    barring_door = _find_barring_door(clauses, context, strategy)
+    if barring_door is None:
+        return ()
+    return (replace(_make_lock(barring_door, context.scene), bars=True),)
 
 
 def _is_locked(door: Description, context: Context, strategy: Strategy) -> bool:
-    """Return whether a door to be opened is locked: as far as is known, else as the level's skill suggests."""
-    known = context.scene.fitting(door)
-    if known:
-        return all(thing.state == "locked" for thing in known)
-    return (context.expects_locks and door.definite) != strategy.contrary
+    """Return whether a door that has to be opened is locked.
+
+    If no such door has been seen, guess: a definite door ("the door") is locked if the level is about locks.
+    """
+    known_doors = context.scene.fitting(door)
+    if known_doors:
+        return all(thing.state == "locked" for thing in known_doors)
+    guess = context.expects_locks and door.definite
+    return guess != strategy.contrary
 
 
-def _barring_door(clauses: Sequence[Clause], context: Context, strategy: Strategy) -> Description | None:
-    """Return the locked door to deal with before the rest of the mission, if there seems to be one.
+def _find_barring_door(clauses: Sequence[Clause], context: Context, strategy: Strategy) -> Description | None:
+    """Return the locked door that the agent has to unlock before doing the clauses, or None.
 
-    Usually that is the only locked door known, or the only one whose key is, and only while what is wanted has not
-    been seen; the contrary view is to deal with one where none would be, and with none where one would be.
+    The usual guess is a door only if the level is about locks, some wanted thing has not been seen, and a single locked
+    door stands out (see :func:`_find_likely_colour`). The contrary strategy reverses the guess: None instead of a door,
+    and a door instead of None.
     """
     scene = context.scene
     wanted = [what for what in map(_find_wanted, clauses) if what is not None]
-    seen = all(map(scene.fitting, wanted))
+    if not wanted:
+        return None
+
+    all_wanted_seen = all(scene.fitting(what) for what in wanted)
+    may_be_barred = context.expects_locks and not all_wanted_seen
     locked = [door.colour for door in scene.find_locked_doors()]
     with_key = [colour for colour in locked if key_in_reach(colour, scene)]
-    likely = next((colours for colours in (with_key, locked) if len(set(colours)) == 1), None)
-    usual = likely is not None and context.expects_locks and not seen
-    if not wanted or usual == strategy.contrary:
+    likely = _find_likely_colour(locked, with_key)
+
+    usual_guess = may_be_barred and likely is not None
+    if usual_guess == strategy.contrary:
         return None
+    if likely is not None:
+        return Description("door", likely)
     if locked:
-        return Description("door", (likely or with_key or locked)[0])
-    return Description("door") if context.expects_locks and not seen else None
+        preferred = with_key or locked
+        return Description("door", preferred[0])
+    return Description("door") if may_be_barred else None
+
+
+def _find_likely_colour(locked: Sequence[str], with_key: Sequence[str]) -> str | None:
+    """Return the colour of the locked door that most likely bars the way.
+
+    ``locked`` are the colours of all locked doors, ``with_key`` those of locked doors with a key in reach. Return the
+    single colour of ``with_key``, or else the single colour of ``locked``. If both have several or no colours, return
+    None.
+    """
+    for colours in (with_key, locked):
+        if len(set(colours)) == 1:
+            return colours[0]
+    return None
 
 
 def _find_wanted(clause: Clause) -> Description | None:
-    """Return what the agent has to get at for a clause."""
+    """Return the thing that the agent has to reach for a clause; None for doors and for clauses without a thing."""
     match clause:
         case GoTo(what) | PickUp(what) | PutNextTo(what, _) | PutNear(what, _) if what.kind != "door":
             return what
@@ -117,15 +154,17 @@ def _find_wanted(clause: Clause) -> Description | None:
 
 
 def key_in_reach(colour: str, scene: Scene) -> bool:
-    """Return whether a key of that colour is held or has been seen."""
+    """Return whether the agent holds or has seen a key of this colour."""
     key = Description("key", colour)
     return scene.holds(key) or bool(scene.fitting(key))
 
 
-def _lock(door: Description, scene: Scene) -> Lock:
-    doors = [thing for thing in scene.fitting(door) if thing.state == "locked"]
-    colours = {thing.colour for thing in doors}
+def _make_lock(door: Description, scene: Scene) -> Lock:
+    """Return the lock for a described door; the key's colour is "any" if the door may have several colours."""
+    locked_doors = [thing for thing in scene.fitting(door) if thing.state == "locked"]
+    colours = {thing.colour for thing in locked_doors}
     if door.colour:
         colours.add(door.colour)
     key = Description("key", colours.pop() if len(colours) == 1 else None)
-    return Lock(symbol(door), symbol(key), any(map(scene.is_blocked, doors)))
+    is_blocked = any(map(scene.is_blocked, locked_doors))
+    return Lock(symbol(door), symbol(key), is_blocked)

@@ -28,11 +28,11 @@ from spca.reference.scene import read_scene
 def answer(messages: Sequence[Message]) -> str:
     """Return PDDL for the newest snapshot, as a JSON object with "domain" and "problem".
 
-    The task has several formulations; after ``n`` failed plans, formulation ``n`` (counted from 0, modulo their number)
-    is the answer. If the trusted domain of the prompt has all needed parts, the trusted domain is returned unchanged.
+    The task has several formulations. After ``n`` failed plans, formulation ``n`` modulo the number of formulations,
+    counted from 0, is the answer. If the trusted domain has all needed parts, the trusted domain is kept word for word.
 
-    If the prompt asks for problem writers and no plan has failed, the answer is a writer that can read the snapshot. The
-    JSON object then holds "writer_name", "writer", and the writer's domain and problem.
+    If the prompt asks for problem writers and no plan has failed, a shipped writer that can read the snapshot is the
+    answer. The JSON object then also holds "writer_name" and "writer"; domain and problem are those of the writer.
 
     Raises:
         BadAnswerError: no snapshot can be read, or the snapshot's mission is empty or not in the grammar.

@@ -135,10 +135,10 @@ def _write_flag(name: str, value: object) -> str:
 
 
 def _describe_entries(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """Return, as text, the entries of A and the entries of B whose values differ.
+    """Return two texts: the entries of A, and the entries of B, whose values differ.
 
-    An empty mapping means that the run does not record the entries; then its text is None and the other text has all
-    entries.
+    An empty mapping means that the run does not record the entries. The text of this run is None, and the text of the
+    other run has all entries.
     """
     names = sorted(a.keys() | b.keys())
     if a and b:

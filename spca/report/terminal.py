@@ -192,7 +192,7 @@ def _describe_writers(rows: Sequence[WriterRow]) -> Text:
 
 
 def _describe_writer(row: WriterRow) -> str:
-    """Return what a writer has planned, how often its plans failed, and why it is left out."""
+    """Return in words how many levels a writer planned, how many plans failed, and why the writer is left out."""
     failed = f", {row.failed} failed" if row.failed else ""
     left_out = f"; left out: {row.left_out}" if row.left_out else ""
     planned = f"planned {format_count(row.planned, 'level')} without a call"

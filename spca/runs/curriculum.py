@@ -29,11 +29,11 @@ _LEVEL_KEYS = ("name", "configs")
 _PATTERN_CHARACTERS = frozenset("*?[-")
 """Characters that mark a value of ``--only`` as a glob (``*?[``) or as an environment id (``-``)."""
 _MAX_LISTED_NAMES = 12
-"""If no name is similar to an unknown name, an error message lists all names, unless there are more than this."""
+"""Most names that an error message on an unknown name lists. Similar names are preferred, if there are any."""
 _MAX_QUOTE = 80
 """Characters of a value that an error message quotes."""
 _MAX_NAME = 100
-"""Bytes of a category's name or of an environment id. One file name, of at most 255 bytes, contains both."""
+"""Bytes of a category's name, and of an environment id. A file name, of at most 255 bytes, contains both names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ class Curriculum:
 
         Args:
             start_category: the first category to keep; the categories before ``start_category`` are dropped.
-            only: at most two values: names of categories (``a,b``), and a glob. The glob keeps a whole level if the
-                glob matches the level's name or ``category/level``, else those ids of the level that the glob matches.
+            only: at most two values: names of categories (``a,b``), and a glob. If the glob matches the name of a level
+                or ``category/level``, the whole level is kept. Otherwise, the ids that the glob matches are kept.
 
         Raises:
             CurriculumError: a category does not exist, or no level is left.
@@ -296,7 +296,7 @@ def _is_printable_word(text: str) -> bool:
 
 
 def _require_object(entry: object, keys: tuple[str, ...], where: str) -> Mapping[str, object]:
-    """Return ``entry``, unless ``entry`` is not a JSON object or has a key that is not one of ``keys``."""
+    """Return ``entry``; raise an error if ``entry`` is no JSON object or has a key that is not in ``keys``."""
     if not isinstance(entry, dict):
         raise CurriculumError(f"{where}: must be an object with {', '.join(map(_quote_json, keys))}")
     for key in entry:
@@ -306,7 +306,7 @@ def _require_object(entry: object, keys: tuple[str, ...], where: str) -> Mapping
 
 
 def _require_text(fields: Mapping[str, object], key: str, where: str) -> str:
-    """Return the value of ``key``, unless the value is not a non-empty line of printable text."""
+    """Return the value of ``key``; raise an error if the value is not a non-empty line of printable text."""
     text = fields.get(key)
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
         raise CurriculumError(f"{where}: {_quote_json(key)} must be a non-empty line of text")
@@ -314,7 +314,7 @@ def _require_text(fields: Mapping[str, object], key: str, where: str) -> str:
 
 
 def _require_name(fields: Mapping[str, object], key: str, where: str) -> str:
-    """Return the text at ``key``, unless the text cannot be part of a file name."""
+    """Return the text at ``key``; raise an error if the text cannot be part of a file name."""
     name = _require_text(fields, key, where)
     if "/" in name or "\\" in name or name.startswith("."):
         raise CurriculumError(
@@ -330,7 +330,10 @@ def _check_length(name: str, where: str) -> None:
 
 
 def _require_list(fields: Mapping[str, object], key: str, items: str, where: str) -> list[object]:
-    """Return the list at ``key``, unless it is missing or empty; ``items`` names its entries in the error message."""
+    """Return the list at ``key``; raise an error if the list is missing or empty.
+
+    ``items`` is the word for the list's entries in the error message.
+    """
     entries = fields.get(key)
     if not isinstance(entries, list) or not entries:
         raise CurriculumError(f"{where}: {_quote_json(key)} must be a non-empty list of {items}")
@@ -338,6 +341,7 @@ def _require_list(fields: Mapping[str, object], key: str, items: str, where: str
 
 
 def _check_names_differ(categories: Iterable[Category], source: str) -> None:
+    """Raise an error if two categories have the same name, apart from case."""
     seen: set[str] = set()
     for category in categories:
         if category.name.casefold() in seen:
@@ -346,7 +350,7 @@ def _check_names_differ(categories: Iterable[Category], source: str) -> None:
 
 
 def _filter_configs(category: Category, level: Level, pattern: str) -> Level | None:
-    """Return the level with only the configs that the glob ``pattern`` selects; None if it selects no config.
+    """Return the level with only the configs that the glob ``pattern`` selects; None if no config is selected.
 
     A glob that matches the name of the level, or ``category/level``, selects all configs.
     """

@@ -12,9 +12,9 @@ from spca.llm.catalogue.servers import is_providers_own
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The default models of one provider, used if one of the environment ``variables`` is set.
+    """The default models of a provider, used if any of the environment ``variables`` is set.
 
-    ``models`` are those of the large planner, the small planner and the coder, in this order.
+    ``models`` contains the large planner, the small planner and the coder, in this order.
     """
 
     prefix: str
@@ -57,9 +57,9 @@ def choose_defaults(
     """Return a default model for each of the three roles: large planner, small planner, coder.
 
     Args:
-        large: the large planner that the user has chosen, if any. Its provider's defaults are returned, or ``large``
-            for each role if the provider has no defaults or ``large`` is asked at another server than the provider's.
-        urls: prefix -> address that stands for the provider's own; None for the provider's own.
+        large: the large planner that the user has chosen, if any. The defaults of its provider are returned. If the
+            provider has no defaults, or another server replaces the provider, ``large`` is returned for each role.
+        urls: prefix -> address of the server that replaces the provider; None for the provider itself.
     """
     if large is None:
         openai_address = {"OPENAI_BASE_URL": urls["openai"]} if urls["openai"] else {}

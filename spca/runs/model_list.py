@@ -65,7 +65,7 @@ class Entry:
         """Return the entry of the model ``name``, with price and context size from the catalogue.
 
         Args:
-            announced: day of shutdown that the server announces, if any; it replaces the catalogue's.
+            announced: day of shutdown that the server announces, if any, which replaces the day in the catalogue.
         """
         ref = ModelRef.parse(name)
         info = catalogue.info(ref)
@@ -189,6 +189,7 @@ def _find_key(prefix: str, catalogue: Catalogue, environ: Mapping[str, str]) -> 
 
 
 def _describe_state(known: KnownList, key: str, *, ask: bool) -> str:
+    """Return in words whether a key is set, and where the list is from; ``key`` is the variable of the key."""
     key_state = f"{key} is set" if key else "no key"
     if not ask:
         return f"{key_state}; at {known.address}, not asked"
@@ -253,6 +254,7 @@ def render_offers(offers: Sequence[Offer]) -> Iterator[str]:
 
 
 def _render_entry(entry: Entry, width: int) -> Iterator[str]:
+    """Yield the row of a model; a name that is longer than ``width`` gets a line of its own above the figures."""
     plus = "+" if entry.grows else ""
     prices = [_format_usd(price) + plus if price is not None else "?" for price in (entry.input, entry.output)]
     figures = (*prices, _format_size(entry.context), str(entry.shutdown or ""))
@@ -281,7 +283,7 @@ def _format_size(tokens: int | None) -> str:
 
 
 def _fold_entry(head: str, words: str) -> list[str]:
-    """Return ``words`` in lines, of which the first begins with ``head``."""
+    """Return ``words`` broken into lines; the first line begins with ``head``."""
     return fold_words(f"{head:<11} ", words, _WIDTH)
 
 

@@ -157,9 +157,10 @@ class Phases:
         known_ids: returns the ids of all environments.
         make_planner: makes a planner; its last two arguments are the solver and whether to ask for problem writers.
         make_loop: makes the loop from its parts.
-        open_log: ``metrics_logger.MetricsLogger``; its arguments are the run's folder, the run's id, and a function
-            that returns the usage (requests, tokens, USD) of the level with a number.
-        watch_signals: makes signals interrupt the current level of a log; returns a function that undoes this.
+        open_log: ``metrics_logger.MetricsLogger``. Its arguments are the run folder, the id of the run, and a function
+            from the number of a level to the usage (requests, tokens, USD) of the level.
+        watch_signals: installs signal handlers that interrupt the current level of a log; returns a function that
+            removes the handlers.
     """
 
     make_world: PlayedWorldMaker

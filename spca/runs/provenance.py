@@ -119,10 +119,10 @@ def _hash_curriculum(text: str) -> str:
 
 
 def check_versions(recorded: Mapping[str, str]) -> None:
-    """Refuse to resume a run whose worlds may have behaved otherwise.
+    """Refuse to resume a run if a package that determines the behaviour of worlds has changed.
 
     Raises:
-        ResumeError: a package of the worlds now has another version; the message names the package.
+        ResumeError: the version of a package is not the recorded version; the message names the package.
     """
     now = versions()
     for name in _WORLD_PACKAGES:

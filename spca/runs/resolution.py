@@ -342,10 +342,10 @@ def _resume_model(choice: _RoleChoice, known: ModelRef, kind: str) -> ModelRef:
 
 
 def _make_absolute(ref: ModelRef, cwd: Path) -> ModelRef:
-    """Return a model whose name is a path with the absolute path, because a run may be resumed in another folder.
+    """Return the model; if its name is a path, make the path absolute, because a run may be resumed in another folder.
 
-    A relative path starts at ``cwd``. If a recorded run (``replay/``) is missing there, but ships with the program, the
-    shipped run is taken.
+    A relative path starts at ``cwd``. If ``cwd`` lacks the recorded run of a ``replay/`` model, but the run ships with
+    the program, the shipped run is taken.
     """
     is_path = ref.prefix in _PATH_PREFIXES and bool(ref.name) and str(ref) != _EDITOR_MODEL
     if not is_path:

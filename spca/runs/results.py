@@ -65,7 +65,7 @@ class LevelContext:
 
     def find_earlier_attempt(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
         """Return the attempts of round 0 with the same steps from the same state: at most one."""
-        return [each for each in self.tried if each.plan.steps == plan.steps and each.start == start]
+        return [attempt for attempt in self.tried if attempt.plan.steps == plan.steps and attempt.start == start]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +155,9 @@ class Round:
         return bool(self.outcome and self.outcome.solved)
 
     def choose_kept_library(self, agent: AgentSource) -> AgentSource:
-        """Return the library for the next round: the last attempt's code, or ``agent``.
+        """Return the library for the next round: the code of the last attempt, or ``agent``.
 
-        The code of the last attempt is kept if it executed its whole plan, because then the plan is at fault.
+        If the last attempt executed its whole plan, the plan is at fault, so the code is kept.
         """
         return self.attempts[-1].agent if self._was_executed_to_end else agent
 
@@ -205,7 +205,7 @@ class LevelResult:
             unusable: see :class:`LevelResult`.
         """
         last = rounds[-1]
-        # Each attempt once, although a later round may contain an attempt of round 0.
+        # dict.fromkeys drops duplicates, because a later round may contain an attempt of round 0 again.
         attempts = tuple(dict.fromkeys(attempt for played in rounds for attempt in played.attempts))
         plan = next((played.plan for played in reversed(rounds) if played.plan), None)
         agent = attempts[-1].agent if last.solved else known
@@ -222,7 +222,7 @@ class LevelResult:
             return (Culprit.WORLD,)
         culprits = [played.culprit for played in self.rounds]
         ended_without_answers = len(self.unusable) == 1 and culprits[-1] is Culprit.WRITER
-        if ended_without_answers:  # in round 0, so that no later round names the role
+        if ended_without_answers:  # the level ended after round 0, so that no later round names the failed role
             [role] = self.unusable
             culprits.append(_CULPRIT_OF_ROLE[role])
         return tuple(culprit for culprit in culprits if culprit)

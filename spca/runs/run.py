@@ -102,7 +102,7 @@ class Run:
         """Open the log, the solver and the problem writers, and make the loop; close all of them after the block.
 
         Args:
-            watch: called with the log, for example to watch signals; returns a function that undoes this.
+            watch: called with the log, for example to install signal handlers; returns a function for cleaning up.
         """
         folder = self._prepared.folder
         recorder = self.recorder

@@ -1,4 +1,4 @@
-"""A snapshot as compact text for prompts: a cropped map with one symbol per cell, and the things on it (pure)."""
+"""A snapshot as compact text for prompts: a cropped map with one symbol per cell, and the objects on the map (pure)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def symbol(word: str) -> str:
 
 
 def crop_map(grid: Grid) -> Grid:
-    """Return the part of a map between the outermost cells that were seen."""
+    """Return the smallest rectangle of a map that contains all seen cells; () if no cell was seen."""
     rows = _find_seen_lines(grid)
     columns = _find_seen_lines(zip(*grid, strict=True))
     if not rows:
@@ -74,7 +74,7 @@ def _find_seen_lines(lines: Iterable[Sequence[str]]) -> list[int]:
 
 
 def draw(grid: Grid, direction: str | None = None) -> list[str]:
-    """Draw one string per row; the agent is an arrow where its ``direction`` is given, else ``@``."""
+    """Return one string per row of a map; the agent is drawn as an arrow if ``direction`` is given, else as ``@``."""
     rows = ["".join(map(symbol, row)) for row in grid]
     if not direction:
         return rows
@@ -82,7 +82,9 @@ def draw(grid: Grid, direction: str | None = None) -> list[str]:
 
 
 def legend(rows: Iterable[str], grid: Grid = ()) -> str:
-    """Return the meanings of the symbols in a drawn map, in the words of its ``grid``; the agent's arrows are left out.
+    """Return the meanings of the symbols in a drawn map, in the words of its ``grid``.
+
+    The arrows that stand for the agent are left out.
     """
     kinds: dict[str, str] = {}  # from the true word of a kind to that of the grid
     for row in grid:
@@ -102,8 +104,8 @@ def legend(rows: Iterable[str], grid: Grid = ()) -> str:
 def end_state(grid: Grid, direction: str | None = None, inventory: str | None = None) -> list[str]:
     """Return the lines of a report on the end of an attempt: pose and inventory, known objects, legend, map.
 
-    Without ``direction`` the line of pose and inventory is left out. Rows and columns of objects are those of the drawn
-    map, counted from 0.
+    Without ``direction`` the line of pose and inventory is left out. Rows and columns of objects refer to the drawn
+    map, and count from 0.
     """
     seen = crop_map(grid)
     rows = draw(seen, direction)
@@ -118,7 +120,7 @@ def end_state(grid: Grid, direction: str | None = None, inventory: str | None = 
 
 
 def list_known_objects(grid: Grid) -> dict[str, list[list[int]]]:
-    """Return the [row, column] of each object on the map (doors, keys, goals ...) by its name."""
+    """Return the objects on a map (doors, keys, goals ...): name -> [row, column] of each object of this name."""
     found: dict[str, list[list[int]]] = {}
     for r, row in enumerate(grid):
         for c, word in enumerate(row):
@@ -130,7 +132,7 @@ def list_known_objects(grid: Grid) -> dict[str, list[list[int]]]:
 def planner_state(snapshot: Snapshot) -> dict[str, Any]:
     """Return what a planner is shown of a snapshot.
 
-    Rows and columns of objects are those of the drawn map, counted from 0.
+    Rows and columns of objects refer to the drawn map, and count from 0.
     """
     grid = crop_map(snapshot.visible_grid)
     rows = draw(grid, snapshot.direction)
@@ -148,10 +150,14 @@ def planner_state(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def agent_state(snapshot: Snapshot, skill: str = "", names: Iterable[str] = ()) -> dict[str, Any]:
-    """Return what a coder is shown of a snapshot: the skill that a level teaches, in place of its mission.
+    """Return what a coder is shown of a snapshot: the planner's state, with the level's skill in place of its mission.
 
-    Methods must not depend on a mission. The coder still has to know what the mission calls the objects of the plan,
-    because the methods get these objects by their ``names``.
+    Methods must not depend on a mission. The coder still has to know which words of the mission mean the objects of the
+    plan, because a method is called with their ``names``.
+
+    Args:
+        skill: the skill that the level teaches.
+        names: names of the objects in the plan.
     """
     words = mission_words(snapshot.mission, names)
     state = {"skill": skill, **({"mission_words": words} if words else {}), **planner_state(snapshot)}
@@ -160,15 +166,15 @@ def agent_state(snapshot: Snapshot, skill: str = "", names: Iterable[str] = ()) 
 
 
 def format_data(value: object) -> str:
-    """Return JSON that cannot close the block it stands in: ``<`` and ``>`` are escaped."""
+    """Return a value as JSON with ``<`` and ``>`` escaped, so that the JSON cannot close a tag of the prompt."""
     text = json.dumps(value, ensure_ascii=False, indent=None)
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def format_state(state: Mapping[str, Any]) -> str:
-    """Return JSON like :func:`format_data`, with the rows of the ``map`` below each other.
+    """Return a state as JSON like :func:`format_data`, with one line per row of the ``map``.
 
-    In a row of the map ``<`` is the agent, so it is not escaped.
+    ``<`` is not escaped in the rows of the map, because there it stands for the agent.
     """
     quoted_rows = [f'"{row}"' if _ROW.fullmatch(row) else format_data(row) for row in state.get("map", ())]
     if not quoted_rows:
@@ -181,7 +187,7 @@ def format_state(state: Mapping[str, Any]) -> str:
 
 
 def _describe_in_view(thing: VisibleObject) -> str:
-    """Describe a thing and its place: "door red closed: 2 ahead, 1 left"."""
+    """Return a description of an object and its place: "door red closed: 2 ahead, 1 left"."""
     distances: list[str] = []
     if thing.forward:
         distances.append(f"{thing.forward} ahead")

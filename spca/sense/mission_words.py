@@ -1,4 +1,4 @@
-"""What a mission calls the objects of a plan: ``ball_red_left`` is "the red ball on your left" (pure)."""
+"""Find what a mission calls the objects of a plan: ``ball_red_left`` is "the red ball on your left" (pure)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _PLACE: Final = "in front of you|behind you|on your left|on your right"
 
 
 def mission_words(mission: str, names: Iterable[str]) -> dict[str, str]:
-    """Return for each object's name the phrase of the mission that means this object.
+    """Return, for each name of an object, the phrase in the mission that means this object.
 
     Names that the mission does not mention are left out. A name without a colour (``door_any``) is matched by a phrase
-    without a colour. A name with a colour is matched by a phrase with that colour, else by one without a colour, such
-    as "the key" for ``key_yellow``.
+    without a colour. A name with a colour is matched by a phrase with the same colour or, if there is none, by a phrase
+    without a colour, such as "the key" for ``key_yellow``.
     """
     text = " ".join(mission.lower().replace("gray", "grey").split())
     found = {name: _words(text, name.lower()) for name in dict.fromkeys(names)}

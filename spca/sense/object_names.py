@@ -1,8 +1,8 @@
-"""Names of objects as planners write them, ``kind_colour`` with a side or a number behind (pure).
+"""Names of objects as planners write them: ``kind_colour``, which a side or a number may follow (pure).
 
-A method gets such a name as a string and knows nothing else. The names of a planner's prompt are ``key_blue``,
-``door_any``, ``object_red``, ``object_any``, ``ball_red_2``, ``ball_red_left``, ``goal_green`` and ``a1``. Worlds
-may add their own kinds and colours: every word of their missions and maps is accepted too.
+A method gets such a name as a string, and no other information about the object. The planner's prompt lists these
+names: ``key_blue``, ``door_any``, ``object_red``, ``object_any``, ``ball_red_2``, ``ball_red_left``, ``goal_green`` and
+``a1``. Worlds may add their own kinds and colours, so every word of their missions and maps is accepted too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FORM: Final = "names are kind_colour, such as key_blue, door_any or ball_red_2"
 
 
 def words_told(snapshot: Snapshot, level: LevelInfo) -> frozenset[str]:
-    """Return every word, in lower case, that a planner is shown: names of objects may use these words."""
+    """Return every word that a planner is shown, in lower case; names of objects may use these words."""
     texts = [snapshot.mission, level.skill, snapshot.inventory or ""]
     texts += [thing.name for thing in snapshot.visible_objects]
     texts += {word for row in snapshot.visible_grid for word in row}
@@ -52,24 +52,24 @@ def words_told(snapshot: Snapshot, level: LevelInfo) -> frozenset[str]:
 
 
 def is_thing(name: str) -> bool:
-    """Return whether a name speaks of a kind of thing, wherever in it."""
+    """Return whether any word of a name is a kind of thing."""
     return any(_is_kind(word) for word in name.split("_"))
 
 
 def kind_of(name: str) -> str:
-    """Return the kind that a name begins with, "" if it begins with no kind; ``key_2`` begins with the kind ``key``.
+    """Return the kind with which a name begins, "" if it begins with no kind; ``key_2`` begins with ``key``.
 
-    The kind is returned as its true word, also if the name uses an invented word.
+    If the name uses an invented word, the true word is returned.
     """
     stem = find_meaning(_stem(name.partition("_")[0]))
     return stem if stem in KINDS else ""
 
 
 def fault_of(name: str, told: frozenset[str]) -> str:
-    """Return what is wrong with the name of an object, "" if nothing is.
+    """Return what is wrong with the name of an object, "" if the name is valid.
 
     Args:
-        told: the words of the mission and the map.
+        told: the words that the planner is shown, see :func:`words_told`.
     """
     kind, *rest = name.split("_")
     colour = rest[0] if rest else ""
@@ -87,7 +87,7 @@ def fault_of(name: str, told: frozenset[str]) -> str:
 
 
 def suggest_name(name: str, told: frozenset[str]) -> str:
-    """Return the name that was probably meant, "" if no kind can be found in ``name``."""
+    """Return the name that was probably meant, "" if ``name`` contains no kind."""
     words = ["grey" if word == "gray" else word for word in name.split("_")]
     kinds = [_stem(word) for word in words if _is_kind(word)]
     if not kinds:
@@ -100,7 +100,7 @@ def suggest_name(name: str, told: frozenset[str]) -> str:
 
 
 def advice(name: str, told: frozenset[str], renaming: Renaming = TRUE_WORDS) -> str:
-    """Return how to write a name that has a fault."""
+    """Return advice how to write a name that has a fault: a better name or, if none is found, the form of names."""
     better = suggest_name(name, told)
     if better and better != name:
         return f"write {better}"

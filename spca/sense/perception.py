@@ -1,11 +1,11 @@
 """From encoded observations to words: vocabulary, view rotation, visible objects (pure).
 
-The vocabulary holds MiniGrid's words, those that only the mechanisms of gridworld tasks need, and words for what an
-environment shows that MiniGrid does not know: a "thing" of some colour, and the colour "other".
+The vocabulary contains the words of MiniGrid, and words that only the mechanisms of gridworld tasks need. Objects and
+colours that MiniGrid does not know are called "thing" and "other".
 
-An egocentric image of MiniGrid has shape (view, view, 3), indexed [x, y] with x to the agent's right and y towards
-the agent, channels object, colour and state (``minigrid.core.constants``); the agent stands at
-``[view // 2, view - 1]`` facing decreasing y. That cell shows what the agent carries, never what it stands on.
+An egocentric image of MiniGrid has shape (view, view, 3) and is indexed [x, y]: x increases to the agent's right, y
+towards the agent. The channels are object, colour and state (``minigrid.core.constants``). The agent stands at ``[view
+// 2, view - 1]`` and faces decreasing y. The agent's cell shows what the agent carries, never what the agent stands on.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ VOCABULARY: Final[tuple[str, ...]] = (
     *_MECHANISMS,
     *_OTHER,
 )
-"""Every cell word; a cell code is an index into it. Code 0 is "unseen"."""
+"""Every cell word; the code of a cell is the index of its word. Code 0 is "unseen"."""
 
 WORDS: Final[NDArray[np.str_]] = np.array(VOCABULARY)
 """The vocabulary as an array: ``WORDS[codes]`` decodes a grid of codes."""
@@ -68,7 +68,7 @@ EMPTY: Final = VOCABULARY.index("empty")
 AGENT: Final = VOCABULARY.index("agent")
 
 _DETAIL: Final = re.compile(rf"\d+|(?<![a-z])(?:{'|'.join(COLOURS)})(?![a-z])")
-"""Numbers and colours: two failures that differ only in these have the same reason."""
+"""Matches numbers and colours; two failures that differ only in numbers and colours have the same reason."""
 
 
 def _word(kind: str, colour: str, state: str) -> str:
@@ -89,7 +89,7 @@ def _build_lookup() -> NDArray[np.uint8]:
 
 _LOOKUP: Final[NDArray[np.uint8]] = _build_lookup()
 _BEYOND: Final = np.array([len(_OBJECTS), len(COLOURS), len(DOOR_STATES)], dtype=np.uint8)
-"""The first object, colour and state numbers that MiniGrid does not define; larger numbers are treated as these."""
+"""The lowest object, colour and state numbers that MiniGrid does not define; larger numbers are lowered to these."""
 
 _STRIDES: Final = np.array([(_BEYOND[1] + 1) * (_BEYOND[2] + 1), _BEYOND[2] + 1, 1], dtype=np.uint16)
 _FLIPS: Final = (
@@ -108,7 +108,7 @@ def encode_view(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def rotate_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
-    """Turn an egocentric view (agent facing up) so that its rows run north to south.
+    """Return an egocentric view (agent facing up) rotated so that its rows run north to south.
 
     ``direction`` is MiniGrid's index: 0 East, 1 South, 2 West, 3 North.
     """
@@ -116,7 +116,10 @@ def rotate_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
 
 
 def facing_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
-    """Turn a view whose rows run north to south so that the agent faces up; the inverse of :func:`rotate_view`."""
+    """Return a view with rows from north to south, rotated so that the agent faces up.
+
+    This is the inverse of :func:`rotate_view`.
+    """
     turned = view[_FLIPS[direction]]
     return turned if direction % 2 else turned.T
 
@@ -130,13 +133,20 @@ def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
 
 
 def read_carried(view: NDArray[np.uint8]) -> str | None:
-    """Return what the agent carries ("key blue"), or None; its own cell of an egocentric view shows it."""
+    """Return what the agent carries ("key blue"), None if it carries nothing.
+
+    Args:
+        view: cell codes of an egocentric view, whose agent cell shows what the agent carries.
+    """
     size = view.shape[0]
     return _IN_HAND[int(view[size - 1, size // 2])]
 
 
 def split_word(word: str) -> tuple[str, str | None]:
-    """Split ``"door red closed"`` into ``("door red", "closed")``; words of one or two parts have no state."""
+    """Return name and state of a cell word: ``("door red", "closed")`` for ``"door red closed"``.
+
+    Words of one or two parts have no state; None is returned in its place.
+    """
     if word.count(" ") > 1:
         name, _, state = word.rpartition(" ")
         return name, state
@@ -144,12 +154,12 @@ def split_word(word: str) -> tuple[str, str | None]:
 
 
 def star_details(text: str) -> str:
-    """Return a text with ``*`` for each number and colour, so that failures of one kind become equal."""
+    """Return a text with ``*`` in place of each number and colour, so that failures of the same kind become equal."""
     return _DETAIL.sub("*", text)
 
 
 def visible_objects(view: NDArray[np.uint8]) -> tuple[VisibleObject, ...]:
-    """Return the objects of an egocentric view (before rotation), nearest rows first, left to right.
+    """Return the objects of an egocentric view (before rotation): nearest rows first, each row from left to right.
 
     Walls and floors are left out.
     """

@@ -1,8 +1,8 @@
 """Invented words for colours and kinds: a model can find out their meaning only by trying (pure).
 
 Each renamed word has its own pool of invented words, from which a seed chooses. The meaning of an invented word is
-therefore known without the seed. The pools hold no English, French or German word (checked against the word
-lists of Debian), and no word of a prompt.
+therefore known even without the seed. The pools contain no English, French or German words (checked against the word
+lists of Debian), and no words of prompts.
 """
 
 from __future__ import annotations
@@ -25,34 +25,35 @@ def _hash_text(text: str) -> int:
 
 
 RENAMED: Final = (*COLOURS, "door", "key", "ball", "box", "lava")
-"""The words that are renamed. The goal keeps its name, which PDDL needs too, and so do walls and ground."""
+"""The words that are renamed. Walls, ground and the goal keep their names; PDDL needs the word "goal" too."""
 _INVENTED: Final = sorted(map("".join, product("bfgklmnprtvz", "aeiou", "vxz", "ao", "bfp")), key=_hash_text)
 _POOLS: Final = {word: _INVENTED[number :: len(RENAMED)] for number, word in enumerate(RENAMED)}
 _MEANT: Final = {invented: word for word, pool in _POOLS.items() for invented in pool}
 _ALIASES: Final = {"gray": "grey"}
 _ANY: Final = "|".join((*RENAMED, *_ALIASES))
 _WORD: Final = re.compile(rf"(?:(?<![A-Za-z])({_ANY})|({_ANY.title()}))(e?s)?(?![a-z])")
-"""A word alone, between underscores, or as a capitalised part of a name; plurals too."""
+"""Matches a renamed word that stands alone, between underscores, or as a capitalised part of a name; plurals match too.
+"""
 
 
 def find_meaning(word: str) -> str:
-    """Return what an invented word stands for; any other word stands for itself."""
+    """Return the true word that an invented word stands for; return any other word unchanged."""
     return _MEANT.get(word, word)
 
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """Replaces colours and kinds by words that a seed chooses; without a seed nothing is replaced."""
+    """Replaces words for colours and kinds by invented words that a seed chooses; without a seed replaces nothing."""
 
     seed: int | None = None
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """Every cell word by its code; see :data:`spca.sense.perception.VOCABULARY`."""
+        """Every cell word after renaming, by its code; see :data:`spca.sense.perception.VOCABULARY`."""
         return VOCABULARY if self.seed is None else _vocabulary(self.seed)
 
     def text(self, text: str) -> str:
-        """Return a text with its words replaced, also within names such as ``key_red`` and ``GoToRedBall``."""
+        """Return a text after renaming, including words within names such as ``key_red`` and ``GoToRedBall``."""
         if self.seed is None:
             return text
         words = _words(self.seed)
@@ -65,7 +66,7 @@ class Renaming:
         return _WORD.sub(replace_word, text)
 
     def level(self, level: LevelInfo) -> LevelInfo:
-        """Return the level's texts with their words replaced."""
+        """Return the level with its texts renamed."""
         return LevelInfo(self.text(level.category), self.text(level.skill), self.text(level.level))
 
 

@@ -1,7 +1,7 @@
 """Mapping: accumulate rotated views into one growing grid of cell codes (pure numpy).
 
-Positions are displacements (rows south, columns east) from the start cell, as odometry gives them; the map knows
-neither the size of the world nor where in it the agent began.
+Positions are displacements (rows south, columns east) from the start cell, as odometry gives them. The map does not
+know the size of the world, or where in the world the agent began.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from spca.sense.perception import AGENT, EMPTY, UNSEEN
 
 @dataclass(frozen=True, slots=True)
 class GridMap:
-    """What has been seen so far.
+    """The cells seen so far; never mutated, since :func:`integrate` returns a new map.
 
-    ``codes`` is uint8 of shape (rows, columns), ``origin`` the (row, column) of the start cell in it. A cell keeps
-    the code last seen there. Never mutated: :func:`integrate` returns a new map.
+    Attributes:
+        codes: uint8 of shape (rows, columns); the code that was last seen in each cell.
+        origin: (row, column) of the start cell in ``codes``.
     """
 
     codes: NDArray[np.uint8]
     origin: tuple[int, int]
 
     def index(self, position: tuple[int, int]) -> tuple[int, int]:
-        """Return the (row, column) in ``codes`` of a displacement from the start."""
+        """Return the (row, column) in ``codes`` of the cell at a displacement from the start cell."""
         return self.origin[0] + position[0], self.origin[1] + position[1]
 
     def mark_agent(self, position: tuple[int, int]) -> NDArray[np.uint8]:
@@ -37,18 +38,18 @@ class GridMap:
 
 
 def empty_map() -> GridMap:
-    """Return the map before anything was seen: the start cell alone, taken to be empty ground."""
+    """Return the map before the first view: the start cell alone, which is assumed to be empty ground."""
     return GridMap(np.full((1, 1), EMPTY, dtype=np.uint8), (0, 0))
 
 
 def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int], agent_at: tuple[int, int]) -> GridMap:
-    """Write a view into the map, growing it where the view reaches beyond the known area.
+    """Return the map after writing a view into it; the map grows if the view reaches beyond its edges.
 
     Args:
         grid: the map so far.
         view: codes of shape (view, view), rows north to south; unseen cells change nothing.
         position: displacement of the agent from the start cell.
-        agent_at: the agent's (row, column) in ``view``; that cell shows the inventory and is not written.
+        agent_at: the agent's (row, column) in ``view``; this cell shows the inventory and is not written.
     """
     size = view.shape[0]
     top = grid.origin[0] + position[0] - agent_at[0]
@@ -63,9 +64,10 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
 
 
 def _pad_codes(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
-    """Return a copy of the codes that contains the window, and how many rows (north) and columns (west) were added.
+    """Return a padded copy of the codes that contains the window, and how many rows and columns were added.
 
-    The window has ``size`` rows and columns; ``top`` and ``left`` may be negative.
+    Only rows added in the north and columns added in the west are counted. The window has ``size`` rows and columns;
+    ``top`` and ``left`` may be negative.
     """
     rows, columns = codes.shape
     north = max(0, -top)

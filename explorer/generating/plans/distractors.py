@@ -1,4 +1,4 @@
-"""Add distractors to plans: levers without a wire, empty chests, and items that no hop needs."""
+"""Add distractors to plans: levers and buttons without a wire, empty chests, and items that no hop needs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ _TOOLS: Final = (
     "clay_ball",
 )
 _ROOMS: Final = 3
-"""Least number of rooms of a plan if the knob ``distance`` is 1."""
+"""Least number of rooms of a plan if the knob ``distance`` is 1; the minimum changes by 1 with each step of the knob.
+"""
 
 
 def add_distractors(rng: random.Random, plan: Plan, knobs: Knobs) -> None:
-    """Add distractors to a plan, as many as the knob says; if the plan has few rooms, add dead-end rooms first."""
+    """Add as many distractors to a plan as the knob ``distractors`` says; if the plan has few rooms, first add dead-end
+    rooms.
+    """
     missing_rooms = _ROOMS + knobs.distance - 1 - len(plan.areas)
     for _ in range(missing_rooms):
         parent = rng.choice(plan.areas)

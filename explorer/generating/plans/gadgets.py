@@ -1,6 +1,8 @@
-"""Gates and their keys: each gadget spends some hops on hiding an area behind a gate and hiding the gate's key.
+"""Add gates and their keys to a plan.
 
-The hops of a plan are a budget: a method that gets ``hops`` adds exactly this number of hops to the plan.
+A hop is a planned milestone. A gadget is a gate together with the way in which the agent gets its key. An area is a
+room behind a gate. The number of hops is a budget: a method with the parameter ``hops`` adds exactly this number of
+hops to the plan.
 """
 
 from __future__ import annotations
@@ -18,24 +20,25 @@ from explorer.solver.stock import bridges
 from explorer.tasks.pool import Task
 
 FOUND_TOOLS: Final[tuple[str, ...]] = ("shears", "iron_sword", "iron_pickaxe", "diamond_pickaxe")
-"""Tools that lie in scenes."""
+"""Tools that may lie in a scene."""
 PLUGS: Final = ("stone", "granite", "diorite", "andesite", "cobblestone", "coal_ore")
-"""Blocks of plugs that need a pickaxe."""
+"""Blocks from which plugs are built that only a pickaxe clears."""
 MAX_AREAS: Final = 9
-"""Once a plan has this many areas, it gets no further doorless side rooms."""
+"""Number of areas from which a plan gets no more side rooms without a door."""
 MOAT: Final = 7
-"""Width of a moat in cells; a sprint jump from a pillar clears 5 cells."""
+"""Width of a moat in cells; for comparison, a sprint jump from a pillar crosses 5 cells."""
 CLIFF: Final = 3
-"""Height of a cliff in cells, above the step before the cliff."""
+"""Height of a cliff in cells, measured from the top of the step before it."""
 _SCHEMAS_WITH_TOOLS: Final = ("mine_stone", "mine_ore", "cut_cobweb")
-"""Schemas whose block may need a tool; getting the tool takes a further hop."""
+"""Schemas of tasks about a block that may need a tool; getting the tool takes at least one further hop."""
 
 
 class Draw:
-    """A plan that is being drawn.
+    """A plan that is being drawn at random.
 
-    Every method with the parameter ``hops`` adds exactly this number of hops, including the hop of its gate or item.
-    If this fails, the method raises RejectedDraw. An optional ``parent`` is the area in front of the new gate.
+    A method with the parameter ``hops`` adds exactly this number of hops, including the hop for its own gate or item;
+    if it cannot, it raises RejectedDraw. The optional parameter ``parent`` is the area from which the new gate is
+    entered.
     """
 
     def __init__(self, rng: random.Random, knobs: Knobs) -> None:
@@ -48,7 +51,9 @@ class Draw:
     # areas
 
     def extend(self, area: Area, hops: int) -> Area:
-        """Return an area that takes ``hops`` hops to reach from ``area``, behind a gadget drawn at random."""
+        """Return an area that takes ``hops`` hops to reach from ``area``; if ``hops`` is above 0, add it behind a
+        random gate.
+        """
         if hops == 0:
             return self._wander(area)
         fitting = [gadget for gadget in GADGETS if gadget.least <= hops]
@@ -57,7 +62,10 @@ class Draw:
         return gadget.build(self, area, hops)
 
     def merge(self, area: Area, hops: int) -> Area:
-        """Return an area behind a gate that needs two branches from ``area``; each branch has at least 1 hop."""
+        """Add a gate that needs two branches of hops, both starting at ``area``; return the area behind the gate.
+
+        Each branch has at least 1 hop.
+        """
         first_hops = self.rng.randint(1, hops - 2)
         second_hops = hops - 1 - first_hops
         kind = self.rng.choice(("two_devices", "device", "key", "key"))
@@ -72,28 +80,32 @@ class Draw:
         return build(area, second_hops + 1, parent)
 
     def _wander(self, area: Area) -> Area:
-        """Return the area, or by chance a new doorless room beside the area; at the spawn, a new room is likelier."""
+        """Return ``area``, or by chance a new side room of ``area`` without a door.
+
+        At the first area, a new room is likelier than elsewhere.
+        """
         probability = (0.7 if area is self.root else 0.2) * self.knobs.distance
         if len(self.plan.areas) >= MAX_AREAS or self.rng.random() >= probability:
             return area
         return self.plan.add_area(area, Gate("", "open"))
 
     def split(self, area: Area, hops: int, key: int) -> tuple[Area, Area]:
-        """Return the parent area of a new gate and the area of its key.
+        """Add the hops before a new gate; return two areas: the parent of the gate, and the area for the key.
 
         Args:
-            hops: number of hops including the gate and the key.
-            key: number of hops that getting the key will take.
+            hops: number of hops including the hops for the gate and the key.
+            key: number of hops for getting the key; the caller adds these hops.
         """
         where = self.extend(area, hops - 1 - key)
         return self.rng.choice((area, where)), where
 
     def _add_gated_area(self, parent: Area, gate: Gate, schema: str = "", thing: str = "", roomy: float = 0.25) -> Area:
-        """Add an area behind a gate, with a hop for passing the gate.
+        """Add an area behind a gate and a hop for passing the gate; return the area.
 
         Args:
             schema, thing: schema and object of the hop's task.
-            roomy: probability that the task is to enter a room with a named floor instead; 1 if ``thing`` is "".
+            roomy: probability that the task is to enter a room with a named floor instead; if ``thing`` is "", it
+                always is.
         """
         area = self.plan.add_area(parent, gate)
         if thing and self.rng.random() > roomy:
@@ -108,7 +120,7 @@ class Draw:
     # hops
 
     def add_hop(self, task: Task, aim: Aim, target: Area | Thing, item: str = "") -> Hop:
-        """Add a hop with a task.
+        """Add a hop with a task; return the hop.
 
         Raises:
             RejectedDraw: another hop of the plan has the same task.
@@ -119,20 +131,30 @@ class Draw:
         return self.plan.add_hop(Hop(task.schema, task.object, aim, target, item))
 
     def _draw_task(self, schema: str, thing: str = "") -> Task:
-        """Return a random task of a schema; if ``thing`` is not "", the task's object must be ``thing``."""
+        """Return a random task of a schema; if ``thing`` is given, the object of the task is ``thing``."""
         fitting = [task for task in tasks_of(schema) if not thing or task.object == thing]
         if not fitting:
             raise RejectedDraw(f"plan: no task {schema} {thing}".rstrip())
         return self.rng.choice(fitting)
 
     def add_thing(self, kind: ThingKind, area: Area, item: str = "", count: int = 1, of: str = "") -> Thing:
-        """Add a thing to an area; ``of`` is the block that the thing is made of, or the kind of a mob."""
+        """Add a thing to an area; return the thing.
+
+        Args:
+            item, count: what the thing gives.
+            of: the block that the thing is made of, or the kind of a mob.
+        """
         return self.plan.add_thing(Thing(kind, area, item, count, of))
 
     # keys
 
     def obtain(self, item: str, area: Area, hops: int, count: int = 1, schema: str = "") -> Area:
-        """Hide an item so that getting the item takes ``hops`` hops; return the area where the agent gets the item."""
+        """Add an item that takes ``hops`` hops to get; return the area where the agent gets the item.
+
+        Args:
+            count: number of items.
+            schema: schema of the task to get the item; "" for any schema.
+        """
         tasks = [task for task in tasks_for(item) if not schema or task.schema == schema]
         if not tasks:
             raise RejectedDraw(f"plan: no task for {item}")
@@ -158,7 +180,7 @@ class Draw:
         return where
 
     def _add_source(self, task: Task, item: str, where: Area, count: int) -> Thing:
-        """Add the thing that gives an item; the schema of the task determines the kind of thing."""
+        """Add a thing that gives an item; return the thing. The schema of the task determines the kind of thing."""
         schema = task.schema
         if schema == "get_drop":
             return self.add_thing("mob", where, item, count, DROPPED[item])
@@ -175,7 +197,7 @@ class Draw:
         return self.add_thing("block", where, item, count, source_block(item))
 
     def _draw_tool(self, name: str) -> str:
-        """Return a tool that digs a block, or "" if bare hands dig it."""
+        """Return a random tool that digs the block called ``name``, or "" if bare hands dig the block."""
         tools = find_block(name).tools
         if not tools:
             return ""
@@ -186,9 +208,10 @@ class Draw:
         return self.rng.choice(options)
 
     def craft(self, task: Task, area: Area, hops: int, count: int = 1) -> Area:
-        """Hide the ingredients of an item to craft; return the area where the agent crafts the item.
+        """Add an item to craft; return the area where the agent crafts the item.
 
-        Getting one of the ingredients takes all hops except the hop to craft the item.
+        With two or more hops, hide one of the ingredients: getting it takes all hops except the last, which is to craft
+        the item.
         """
         raw, recipes = self._draw_recipe(task.object, count, hops)
         if hops <= 1:
@@ -205,7 +228,7 @@ class Draw:
         return where
 
     def craft_of_two(self, task: Task, area: Area, hops: int) -> None:
-        """Hide two ingredients of an item to craft, each behind hops of its own."""
+        """Add an item to craft, and hide two of its ingredients, each behind its own hops."""
         raw, recipes = self._draw_recipe(task.object, 1, hops)
         first_hops = self.rng.randint(1, hops - 2)
         second_hops = hops - 1 - first_hops
@@ -220,17 +243,24 @@ class Draw:
         self._finish_recipe(task, raw, recipes, where, {first, second})
 
     def _draw_recipe(self, item: str, count: int, hops: int) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
-        """Return raw material -> count, and the recipes to craft an item as (name, times), in order."""
+        """Return what crafting an item takes: a dictionary raw material -> count, and the recipes in order.
+
+        Each recipe is a pair (name, times).
+        """
         parts = self.rng.choice(_PARTS) if hops > 1 else ("oak_planks",)
         return take_apart(item, count, frozenset(parts))
 
     def _finish_recipe(
         self, task: Task, raw: dict[str, int], recipes: tuple[tuple[str, int], ...], where: Area, hidden: set[str]
     ) -> None:
-        """Lay out the ingredients that are not hidden and, if a recipe needs a table, a table; add the hop to craft.
+        """Add what is missing for crafting: the ingredients that are not hidden, a table if a recipe needs it, and the
+        hop to craft.
 
         Args:
+            raw: raw material -> count.
+            recipes: the recipes in order, each as (name, times).
             where: area where the agent crafts.
+            hidden: raw materials that the plan contains already.
         """
         for name in sorted(raw.keys() - hidden):
             self.supply(name, raw[name], where)
@@ -242,7 +272,7 @@ class Draw:
         self.plan.gadgets.append("recipe")
 
     def supply(self, item: str, count: int, area: Area) -> None:
-        """Lay out an ingredient in the open, so that getting it takes no hop."""
+        """Add an ingredient to an area, so that the agent gets it there without a hop."""
         if item in DROPPED and self.rng.random() < 0.5:
             self.add_thing("mob", area, item, count, DROPPED[item])
         elif item.endswith("_log"):
@@ -253,7 +283,7 @@ class Draw:
     # gates: each method spends one hop on its gate
 
     def add_device_door(self, parent: Area, where: Area) -> Area:
-        """Add a door that a lever, button or plate opens for good.
+        """Add a door that a lever, button or plate opens for good; return the area behind the door.
 
         Args:
             where: area of the lever, button or plate.
@@ -267,10 +297,10 @@ class Draw:
         return self._add_gated_area(parent, gate, schema, task.object)
 
     def _add_two_device_door(self, parent: Area, first: Area, second: Area) -> Area:
-        """Add a door that opens once both of two devices are on.
+        """Add a door that opens once two devices are both on; return the area behind the door.
 
         Args:
-            first, second: areas of the devices.
+            first, second: areas of the two devices.
         """
         schema = self.rng.choice(("use_two_levers", "use_lever_and_button"))
         task = self._draw_task(schema)
@@ -280,7 +310,8 @@ class Draw:
         return self._add_gated_area(parent, gate, schema, task.object)
 
     def add_timed_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a door that closes again, with a button on each side."""
+        """Add a door that closes again after some steps, with a button on each side; return the area behind the door.
+        """
         parent = parent or self.extend(area, hops - 1)
         task = self._draw_task("pass_timed_door")
         outside = self.add_thing("device", parent, of=task.object)
@@ -290,7 +321,10 @@ class Draw:
         return area
 
     def add_handle_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a door without a device; the agent must find a lever or button, and place this beside the door."""
+        """Add a door without a device; return the area behind the door.
+
+        The agent must find a lever or button and place it beside the door.
+        """
         schema = self.rng.choice(("place_lever", "place_button"))
         task = self._draw_task(schema)
         where = self.obtain(task.object, area, hops - 1)
@@ -299,7 +333,7 @@ class Draw:
         return self._add_gated_area(parent, gate, schema, task.object)
 
     def add_moat(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a moat of lava or a chasm, which the agent bridges with blocks."""
+        """Add a moat of lava or a chasm, which the agent crosses on a bridge of blocks; return the area behind it."""
         liquid, schema = self.rng.choice((("lava", "bridge_moat"), ("", "bridge_chasm")))
         item, where = self._hide_blocks(area, hops - 1, MOAT, schema)
         gadget = "moat" if liquid else "chasm"
@@ -308,7 +342,7 @@ class Draw:
         return self._add_crossing(parent, gate, schema, ("far_bank", "island"))
 
     def add_ledge(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a cliff, which the agent climbs on blocks that it piles up."""
+        """Add a cliff, which the agent climbs on blocks that it piles up; return the area above the cliff."""
         item, where = self._hide_blocks(area, hops - 1, CLIFF, "build_step")
         material = self._draw_task("climb_ledge").object
         gate = Gate("ledge", "ledge", "blocks", material, item=item)
@@ -326,9 +360,12 @@ class Draw:
         return upper_area
 
     def _add_crossing(self, parent: Area, gate: Gate, schema: str, places: tuple[str, ...]) -> Area:
-        """Add an area across a moat, with a hop to build the bridge or to reach the far side.
+        """Add an area across a moat, and a hop to build the bridge or to reach the far side; return the area.
 
-        The hop is to build the bridge only if the pool has a task of the schema about the gate's block.
+        The hop may be to build the bridge only if a task of the schema is about the item that is laid.
+
+        Args:
+            places: objects of the task to reach the far side, one of which is drawn.
         """
         tasks = [task for task in tasks_of(schema) if task.object == gate.item]
         if tasks and self.rng.random() < 0.7:
@@ -338,11 +375,11 @@ class Draw:
         return self._add_gated_area(parent, gate, "reach_place", self.rng.choice(places), roomy=0.4)
 
     def _hide_blocks(self, area: Area, hops: int, count: int, schema: str) -> tuple[str, Area]:
-        """Hide blocks to lay; return the item of the blocks, and the area where the agent gets the blocks.
+        """Hide blocks that the agent will lay; return their item, and the area where the agent gets the blocks.
 
         Args:
-            count: number of blocks, without spare blocks.
-            schema: schema of the task to lay the blocks; items of these tasks are preferred.
+            count: number of blocks that are needed; spare blocks are added.
+            schema: schema of the task to lay the blocks; items of its tasks are preferred.
         """
         count += self.knobs.spare
         asked_for = [task.object for task in tasks_of(schema)]
@@ -362,7 +399,7 @@ class Draw:
         return item, where
 
     def add_plug(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a plug of natural stone, which the agent clears with a pickaxe."""
+        """Add a plug of stone or ore, which the agent digs with a pickaxe; return the area behind the plug."""
         name = self.rng.choice(PLUGS)
         tool = self._draw_tool(name)
         where = self.obtain(tool, area, hops - 1)
@@ -371,7 +408,7 @@ class Draw:
         return self._add_plugged_area(parent, gate, "clear_plug")
 
     def add_curtain(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a plug of cobweb, which the agent cuts with shears or a sword."""
+        """Add a plug of cobweb, which the agent cuts with shears or a sword; return the area behind the plug."""
         tool = self.rng.choice(("shears", "iron_sword"))
         where = self.obtain(tool, area, hops - 1)
         gate = Gate("curtain", "plug", "tool", "cobweb", item=tool)
@@ -379,18 +416,18 @@ class Draw:
         return self._add_plugged_area(parent, gate, "")
 
     def add_leaves(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a plug of leaves, which the agent clears with bare hands."""
+        """Add a plug of leaves, which the agent clears with bare hands; return the area behind the plug."""
         parent = parent or self.extend(area, hops - 1)
         gate = Gate("leaves", "plug", "tool", self._draw_task("clear_leaves").object)
         return self._add_plugged_area(parent, gate, "clear_leaves", roomy=0.1)
 
     def _add_plugged_area(self, parent: Area, gate: Gate, schema: str, roomy: float = 0.3) -> Area:
-        """Add an area behind a plug, with a hop to clear the plug or to enter the room.
+        """Add an area behind a plug, and a hop to clear the plug or to enter the room; return the area.
 
         Args:
-            schema: schema of tasks to clear plugs, or "". If no task of the schema is about the plug's block, the hop
+            schema: schema of the tasks to clear plugs, or "". If the schema has no task about the plug's block, the hop
                 is to enter the room.
-            roomy: probability that the hop is to enter the room although there is a task to clear the plug.
+            roomy: probability that the hop is to enter the room although a task to clear the plug exists.
         """
         tasks = [task for task in tasks_of(schema) if task.object == gate.block] if schema else []
         if not tasks or self.rng.random() < roomy:
@@ -400,7 +437,10 @@ class Draw:
         return area
 
     def add_free_gate(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a gate without a key: a wooden door, a trench, stairs, a maze, or a mere opening."""
+        """Add a gate that needs no key; return the area behind it.
+
+        The gate is a wooden door, a trench, stairs, a maze, or an opening without a gate.
+        """
         parent = parent or self.extend(area, hops - 1)
         kind = self.rng.choice(("wooden_door", "wooden_door", "trench", "stairs_up", "stairs_down", "maze", "room"))
         if kind == "wooden_door":
@@ -423,12 +463,12 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Gadget:
-    """A kind of gate that a plan may draw.
+    """A kind of gate that a plan may contain.
 
     Attributes:
-        least: least number of hops that the gate and its key take.
-        weight: weight in the draw.
-        build: function of a draw, an area and a number of hops that returns the area behind the new gate.
+        least: least number of hops that the gate and its key take together.
+        weight: weight of the kind in the random choice.
+        build: function of a draw, an area and a number of hops; it adds a gate and returns the area behind the gate.
     """
 
     least: int
@@ -445,13 +485,13 @@ def _needs_table(name: str) -> bool:
 
 
 def _can_be_hidden(name: str, hops: int) -> bool:
-    """Return whether ``hops`` hops are enough to get an item and the tool that the item may need."""
+    """Return whether ``hops`` hops are enough for getting an item, including the tool that the item may need."""
     schemas = [task.schema for task in tasks_for(name)]
     return any(hops > 1 or schema not in _SCHEMAS_WITH_TOOLS for schema in schemas)
 
 
 _PARTS: Final = (("oak_planks",), ("oak_log",), ("oak_planks", "stick"), ("stick",))
-"""Choices of the items that recipes start from, and that are hidden rather than crafted."""
+"""Choices of raw materials: the items of a choice are hidden instead of crafted, and recipes start from them."""
 GADGETS: Final = (
     Gadget(1, 3, _split_device_door),
     Gadget(1, 0.8, Draw.add_timed_door),

@@ -1,4 +1,7 @@
-"""Draw plans: a goal, and the gates and keys that hide the goal."""
+"""Draw plans: a goal, and the gates and keys that hide the goal.
+
+A hop is a planned milestone; the last hop of a plan is its goal. A schema is a group of similar tasks.
+"""
 
 from __future__ import annotations
 
@@ -43,16 +46,18 @@ _POSSESSION_SCHEMAS: Final = (
     "cut_cobweb",
 )
 _SPOTS: Final[dict[str, ThingKind]] = {"put_on_pedestal": "pedestal", "fill_hole": "hole", "close_gap": "gap"}
-"""Schema -> kind of thing at which the agent places a block."""
+"""Schema -> kind of thing that marks the cell into which the agent puts a block."""
 _CRAFT_SCHEMAS: Final = ("craft_gear", "craft_gear", "craft_furniture", "craft_bed", "craft_food", "craft_stone_tool")
-"""Schemas of goals with two hidden ingredients; a schema that occurs twice is twice as likely."""
+"""Schemas of goals that need two hidden ingredients; a schema that is listed twice is drawn twice as often."""
 
 
 def draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
-    """Draw a plan with the hops and the shape of the knobs; return the plan and the order of its hops.
+    """Draw a plan with the number of hops and the shape that the knobs ask for.
+
+    Return the plan, and the order of its hops.
 
     Raises:
-        RejectedDraw: this draw leads to no plan.
+        RejectedDraw: the draw failed; another draw may succeed.
     """
     draw = Draw(rng, knobs)
     hops = knobs.hops
@@ -72,9 +77,9 @@ def draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
 
 
 def _add_branches(draw: Draw, hops: int) -> None:
-    """Add two branches that meet.
+    """Add two branches of hops that meet, and the goal.
 
-    A fork has further hops before the branches, a join may have further hops after the branches, a diamond has both.
+    In a fork, hops precede the branches. In a join, hops may follow them. In a diamond, hops precede and follow.
     """
     shape = draw.knobs.shape
     least_after = 1 if shape == "diamond" else 0
@@ -97,7 +102,7 @@ def _add_branches(draw: Draw, hops: int) -> None:
 
 
 def _add_possession(draw: Draw, area: Area, hops: int) -> None:
-    """Add the goal to have an item."""
+    """Add hops whose last is the goal: to have an item."""
     schema = draw.rng.choice(_POSSESSION_SCHEMAS)
     # Not every schema has tasks that scenes may use.
     tasks = tasks_of(schema) or tasks_of("take_item")
@@ -106,14 +111,14 @@ def _add_possession(draw: Draw, area: Area, hops: int) -> None:
 
 
 def _add_craft_of_two(draw: Draw, area: Area, hops: int) -> None:
-    """Add the goal to craft an item from two hidden ingredients, each behind hops of its own."""
+    """Add hops whose last is the goal: to craft an item from two hidden ingredients, each behind its own hops."""
     schema = draw.rng.choice(_CRAFT_SCHEMAS)
     task = draw.rng.choice(tasks_of(schema))
     draw.craft_of_two(task, area, hops)
 
 
 def _add_search(draw: Draw, area: Area, hops: int) -> None:
-    """Add the goal to find a thing and look at it."""
+    """Add hops whose last is the goal: to find a thing and look at it."""
     schema = draw.rng.choice(_SEARCH_SCHEMAS)
     task = draw.rng.choice(tasks_of(schema))
     where = draw.extend(area, hops - 1)
@@ -123,12 +128,12 @@ def _add_search(draw: Draw, area: Area, hops: int) -> None:
 
 
 def _add_entry(draw: Draw, area: Area, hops: int) -> None:
-    """Add the goal to enter an area: the hop of its gate is the goal."""
+    """Add hops whose last is the goal: the hop for passing the gate of an area."""
     draw.extend(area, hops)
 
 
 def _add_change(draw: Draw, area: Area, hops: int) -> None:
-    """Add the goal to place a block at a spot, or to hunt a mob."""
+    """Add hops whose last is the goal: to put a block in a certain cell, or to hunt a mob."""
     kind = draw.rng.choice((*_SPOTS, "hunt"))
     task = draw.rng.choice(tasks_of(kind))
     where = draw.extend(area, hops - 1)
@@ -144,5 +149,5 @@ def _add_change(draw: Draw, area: Area, hops: int) -> None:
 
 
 def _find_drop(mob: str) -> str:
-    """Return the item that a mob drops."""
+    """Return the item that a kind of mob drops."""
     return next(item for item, kind in DROPPED.items() if kind == mob)

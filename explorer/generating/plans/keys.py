@@ -1,4 +1,7 @@
-"""Look up tasks, sources and recipes of the items that open gates."""
+"""Look up tasks, sources and recipes of items that serve as keys of gates.
+
+A schema is a group of similar tasks.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from explorer.solver.stock import recipes_using
 from explorer.tasks.pool import Task, list_kept_tasks
 
 FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
-"""Soft ground that lies in a floor and is dug by hand."""
+"""Kinds of soft ground, which lie in a floor and which the agent digs by hand."""
 DROPPED: Final[dict[str, str]] = {
     "leather": "cow",
     "porkchop": "pig",
@@ -29,26 +32,29 @@ DROPPED: Final[dict[str, str]] = {
 
 
 def find_block(name: str) -> Block:
-    """Return a block by name."""
+    """Return the block called ``name``."""
     return BLOCKS[code(name)]
 
 
 @cache
 def tasks_of(schema: str) -> tuple[Task, ...]:
-    """Return the tasks of a schema that scenes may use, in the pool's order."""
+    """Return the tasks of a schema that scenes may use, in the order of the pool of tasks."""
     return tuple(task for task in list_kept_tasks() if task.schema == schema)
 
 
 @cache
 def tasks_for(item: str) -> tuple[Task, ...]:
-    """Return the tasks that ask for an item in the inventory."""
+    """Return the tasks that ask the agent to have an item in its inventory."""
     asking = (task for task in list_kept_tasks() if task.rule == "inventory")
     return tuple(task for task in asking if task.object == item)
 
 
 @cache
 def source_block(item: str) -> str:
-    """Return a natural block that drops an item, preferably the block with the item's name, or "" if no block does."""
+    """Return the name of a natural block that drops an item, or "" if no natural block does.
+
+    If a block with the item's name drops the item, return that block.
+    """
     names = [each.name for each in BLOCKS if each.breakable and each.drop == item]
     if item in names:
         return item
@@ -59,11 +65,13 @@ def source_block(item: str) -> str:
 
 
 def add_craftable(have: set[str], table: bool, never: str = "") -> None:
-    """Add to ``have`` all items that can be crafted from items in ``have``, as if there were any number of each item.
+    """Add to ``have`` all items that can be crafted from the items in ``have``, directly or in several steps.
+
+    Each item in ``have`` counts as present in any number.
 
     Args:
-        table: whether a crafting table is in reach.
-        never: an item that must not be crafted.
+        table: whether a crafting table is in reach from the beginning.
+        never: an item that must not be crafted, or "".
     """
     fresh = list(have)
     table = table or "crafting_table" in have
@@ -86,14 +94,16 @@ def add_craftable(have: set[str], table: bool, never: str = "") -> None:
 
 
 def take_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
-    """Return what crafting an item takes: raw material -> count, and the recipes as (name, times), in order.
+    """Return what crafting an item takes: a dictionary raw material -> count, and the recipes in order.
+
+    Each recipe is a pair (name, times).
 
     Args:
         count: number of items to craft.
-        whole: items that count as raw materials although they could be crafted.
+        whole: items that count as raw materials although recipes for them exist.
 
     Raises:
-        RejectedDraw: the item cannot be crafted.
+        RejectedDraw: crafting the item takes too many levels of recipes.
     """
     raw: Counter[str] = Counter()
     times: Counter[str] = Counter()
@@ -112,13 +122,17 @@ def _add_parts(
     order: list[str],
     depth: int,
 ) -> None:
-    """Add the raw materials and recipes for ``count`` of an item to ``raw``, ``times`` and ``order``.
+    """Add to ``raw``, ``times`` and ``order`` what crafting ``count`` of an item takes.
 
     Args:
+        whole: items that count as raw materials although recipes for them exist.
         raw: raw material -> count.
         times: name of a recipe -> how often the recipe is used.
-        order: names of the recipes, each after the recipes for its ingredients.
-        depth: number of recipes that lead from this item to the item to craft in the end.
+        order: names of the recipes; each recipe comes after the recipes for its ingredients.
+        depth: number of recipes between this item and the final item; 0 for the final item.
+
+    Raises:
+        RejectedDraw: the depth exceeds 5.
     """
     recipes = recipes_for(item)
     is_raw = depth > 0 and _is_found(item, whole)
@@ -143,14 +157,14 @@ def _add_parts(
 
 
 def _is_found(item: str, whole: frozenset[str]) -> bool:
-    """Return whether an ingredient is found in the scene rather than crafted."""
+    """Return whether the agent finds an ingredient in the scene instead of crafting it."""
     if item in whole:
         return True
     return bool(source_block(item)) and not item.endswith("_planks")
 
 
 def _choose_most_common(kinds: frozenset[str]) -> str:
-    """Return the most common of some interchangeable ingredients."""
+    """Return the most common item of a set of interchangeable ingredients."""
     for name in ("oak_planks", "oak_log", "white_wool", "cobblestone", "coal"):
         if name in kinds:
             return name

@@ -1,4 +1,7 @@
-"""The plan of a scene, without places: areas behind gates, things in areas, and hops about areas and things."""
+"""The plan of a scene: areas behind gates, things in the areas, and hops about areas and things.
+
+An area is a room. A hop is a planned milestone that the agent must achieve. A plan contains no coordinates.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ ThingKind = Literal[
 Aim = Literal["item", "enter", "lay", "gone", "look", "put"]
 """What a hop asks for.
 
-``item``: have an item; ``enter``: be in an area; ``lay``: place a block in a gate; ``gone``: remove a plug or mobs;
-``look``: look at a thing; ``put``: place a block at a thing.
+``item``: have an item. ``enter``: be in an area. ``lay``: place blocks to cross a gate. ``gone``: remove a plug or
+mobs. ``look``: look at a thing. ``put``: place a block into the cell of a thing.
 """
 
 
 class RejectedDraw(Exception):  # noqa: N818  # a draw that does not fit is not an error
-    """A draw that leads to no scene; ``str`` is the reason by which statistics count the draw."""
+    """The error that a random draw does not lead to a scene; ``str`` is the reason, by which statistics count draws."""
 
 
 @dataclass(slots=True, eq=False)
@@ -30,8 +33,9 @@ class Hop:
     """A planned milestone.
 
     Attributes:
-        schema, object: schema and object of the atomic task.
-        target: the area or thing to which the rule of the milestone refers.
+        schema, object: schema and object of the hop's atomic task.
+        aim: what the hop asks for.
+        target: the area or thing to which the milestone's rule refers.
         item: the item to have, lay or put; "" for all other aims.
     """
 
@@ -43,7 +47,7 @@ class Hop:
 
     @property
     def area(self) -> Area:
-        """The area where the hop is achieved."""
+        """The area that the hop is about, or that contains the thing that the hop is about."""
         return self.target if isinstance(self.target, Area) else self.target.area
 
     @property
@@ -54,14 +58,14 @@ class Hop:
 
 @dataclass(slots=True, eq=False)
 class Thing:
-    """Something in an area.
+    """An object in an area: a chest, a block, a mob, a lever and so on.
 
     Attributes:
         item: the item that the thing gives; "" if the thing gives nothing.
         count: how many items the thing gives.
         block: the block that the thing is made of, or the kind of a mob.
-        role: for a target, the schema of the task, which decides how the target looks.
-        tool: the tool with which the witness digs the thing; "" for bare hands.
+        role: for a target, the schema of the task, which decides what the target looks like.
+        tool: the tool with which the thing is dug; "" for bare hands.
     """
 
     kind: ThingKind
@@ -75,15 +79,16 @@ class Thing:
 
 @dataclass(slots=True, eq=False)
 class Gate:
-    """What lies between an area and its parent.
+    """The barrier between an area and its parent.
 
     Attributes:
-        gadget: name of the gadget, by which statistics count the gate; "" for a mere opening.
-        block: block of the plug, door or cliff, or what the moat or trench holds; "" for nothing.
+        gadget: name of the gate in statistics; "" for a plain opening.
+        opener: what the agent needs to pass the gate.
+        block: block of the plug, door or cliff, or what the moat or trench contains; "" for none.
         devices: levers, buttons and plates that open the gate.
-        mode: whether all devices or any device must be on to open the gate.
+        mode: whether all devices must be on to open the gate, or any device suffices.
         timed: whether the gate closes again; if so, the first device is in front of the gate, the second behind it.
-        item: the key that the witness uses.
+        item: the key: the item with which the agent is meant to pass the gate; "" for none.
         hop: the milestone for passing the gate, or None.
     """
 
@@ -100,7 +105,7 @@ class Gate:
 
 @dataclass(slots=True, eq=False)
 class Area:
-    """A room that is entered from its parent through its gate; the first area has no parent and no gate.
+    """A room, which is entered from the area ``parent`` through a gate; the first area has neither parent nor gate.
 
     Attributes:
         number: index of the area in its plan.
@@ -114,7 +119,7 @@ class Area:
 
     @property
     def entrance(self) -> tuple[Area, Gate]:
-        """The parent and the gate of the area.
+        """The parent and the gate of the area, in this order.
 
         Raises:
             GenerationError: this is the first area.
@@ -124,7 +129,7 @@ class Area:
         return self.parent, self.gate
 
     def walk_to_root(self) -> Iterator[Area]:
-        """Yield the area, its parent, and so on up to the first area."""
+        """Yield the area, then its parent, and so on up to the first area."""
         area: Area | None = self
         while area is not None:
             yield area
@@ -133,13 +138,13 @@ class Area:
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """A whole scene, before its areas and things have places.
+    """All areas, things and hops of a scene, before areas and things have coordinates.
 
     Attributes:
-        hops: all hops; the goal is the last hop.
-        crafts: item to craft -> recipes that the witness uses as (name, times), in order.
+        hops: all hops; the last hop is the goal.
+        crafts: item to craft -> the recipes to use, in order, each as (name, times).
         raws: item to craft -> its raw materials.
-        gadgets: names of the gadgets used, with repetitions.
+        gadgets: names of the gates and recipes used, with repetitions.
     """
 
     areas: list[Area] = field(default_factory=list)
@@ -150,7 +155,7 @@ class Plan:
     gadgets: list[str] = field(default_factory=list)
 
     def add_area(self, parent: Area | None = None, gate: Gate | None = None) -> Area:
-        """Add an area behind a gate, and return the area."""
+        """Add an area behind ``gate`` as a child of ``parent``, and return the area."""
         area = Area(len(self.areas), parent, gate)
         self.areas.append(area)
         if gate is not None and gate.gadget:
@@ -163,11 +168,11 @@ class Plan:
         return thing
 
     def add_hop(self, hop: Hop) -> Hop:
-        """Add a hop, and return the hop; the hop that is added last is the goal."""
+        """Add a hop as the last hop, so that it is the goal until another hop is added; return the hop."""
         self.hops.append(hop)
         return hop
 
     @property
     def goal(self) -> Hop:
-        """The last hop, which is the only hop that the text for the agent names."""
+        """The last hop; the text for the agent names only this hop."""
         return self.hops[-1]

@@ -1,7 +1,10 @@
 """Compute which hops of a plan need which other hops, in a fraction of a millisecond.
 
-The method is the same as for the certificate, a delete relaxation with one hop forbidden, but over areas instead of
-cells. The result is not a proof, but avoids building scenes whose keys open each other's gates.
+A hop is a planned milestone; areas are rooms behind gates. For each hop, the method collects everything that remains
+possible if this hop is forbidden. It ignores that items are used up (a delete relaxation).
+
+The certificate of a scene uses the same method over cells. Over areas, the result is not a proof, but it avoids
+building scenes in which the key of one gate opens another.
 """
 
 from __future__ import annotations
@@ -12,14 +15,14 @@ from explorer.generating.plans.plan import Area, Gate, Hop, Plan, RejectedDraw, 
 from explorer.solver.stock import bridges, is_handle
 
 Order = dict[Hop, frozenset[Hop]]
-"""Hop -> all hops that must be achieved before this hop."""
+"""Hop -> all hops that must be achieved before it."""
 
 
 def order_hops(plan: Plan) -> Order:
-    """Return the hops that must come before each hop.
+    """Return, for each hop, the hops that must come before it.
 
     Raises:
-        RejectedDraw: a hop cannot be achieved, or the goal can be achieved without a hop.
+        RejectedDraw: a hop cannot be achieved, or the goal does not need every other hop.
     """
     achievable = _Reach(plan, None).achievable_hops()
     if len(achievable) < len(plan.hops):
@@ -39,7 +42,7 @@ def order_hops(plan: Plan) -> Order:
 
 
 def reduce_order(before: Order) -> dict[Hop, tuple[Hop, ...]]:
-    """Return hop -> the hops directly before this hop: the transitive reduction of an order."""
+    """Return, for each hop, the hops that come directly before it (the transitive reduction of the order)."""
     direct = {}
     for hop, earlier in before.items():
         implied = frozenset[Hop]().union(*(before[each] for each in earlier))
@@ -48,10 +51,10 @@ def reduce_order(before: Order) -> dict[Hop, tuple[Hop, ...]]:
 
 
 def classify_shape(before: Order) -> Shape:
-    """Return the shape of a partial order of hops.
+    """Return the shape of an order of hops.
 
     Args:
-        before: hop -> hops that must come before it; the last hop is the goal.
+        before: hop -> all hops that must come before it; the last key is the goal.
     """
     direct = reduce_order(before)
     joins = [hop for hop, earlier in direct.items() if len(earlier) > 1]
@@ -65,9 +68,12 @@ def classify_shape(before: Order) -> Shape:
 
 
 class _Reach:
-    """The items that can be obtained and the areas that can be entered while one hop stays undone.
+    """The items that the agent can get, and the areas that it can enter, if one hop is forbidden.
 
-    The sets grow to a fixpoint: nothing that is possible becomes impossible, and nothing is used up.
+    Both sets grow until nothing changes: what is possible stays possible, and nothing is used up.
+
+    Args:
+        forbidden: the hop that is never achieved, or None.
     """
 
     def __init__(self, plan: Plan, forbidden: Hop | None) -> None:
@@ -90,12 +96,12 @@ class _Reach:
             size = len(self._areas) + len(self._have)
 
     def achievable_hops(self) -> frozenset[Hop]:
-        """Return the hops that can be achieved while the forbidden hop stays undone."""
+        """Return the hops that can be achieved although the forbidden hop never is."""
         hops = [hop for hop in self._plan.hops if hop is not self._forbidden]
         return frozenset(hop for hop in hops if self._can_do(hop))
 
     def _extend(self) -> None:
-        """Add the areas that can be entered and the items that can be obtained with what is there already."""
+        """Add the areas that can be entered, and the items that can be got, with the areas and items found so far."""
         for area in self._plan.areas:
             if area not in self._areas and self._can_enter(area):
                 self._areas.add(area)
@@ -112,7 +118,7 @@ class _Reach:
         add_craftable(self._have, near_table, self._never_held)
 
     def _can_do(self, hop: Hop) -> bool:
-        """Return whether a hop can be achieved with the areas and items so far."""
+        """Return whether a hop can be achieved with the areas and items found so far."""
         target = hop.target
         if hop.aim == "item":
             return hop.item in self._have
@@ -127,7 +133,7 @@ class _Reach:
         return self._can_pass(target.gate)
 
     def _can_enter(self, area: Area) -> bool:
-        """Return whether an area can be entered from the areas so far with the items so far."""
+        """Return whether an area can be entered with the areas and items found so far."""
         if self._forbids(area):
             return False
         if area.parent is not None and area.parent not in self._areas:
@@ -135,14 +141,19 @@ class _Reach:
         return area.gate is None or self._can_pass(area.gate)
 
     def _forbids(self, target: Area | Thing) -> bool:
-        """Return whether the forbidden hop is to enter an area, to clear its plug, or to remove a thing."""
+        """Return whether the forbidden hop is to enter the area ``target``, to clear its plug, or to remove the thing
+        ``target``.
+        """
         hop = self._forbidden
         if hop is None or hop.aim not in ("enter", "gone"):
             return False
         return hop.target is target
 
     def _plug_drop(self, area: Area) -> str | None:
-        """Return the item that the plug before an area drops, or None without a plug that can be dug."""
+        """Return the item that the plug in front of an area drops.
+
+        Return None if there is no plug, the plug cannot be dug yet, or it drops nothing.
+        """
         gate = area.gate
         if gate is None or gate.opener != "tool":
             return None
@@ -151,7 +162,7 @@ class _Reach:
         return find_block(gate.block).drop
 
     def _can_pass(self, gate: Gate) -> bool:
-        """Return whether a body in front of a gate can pass the gate with the items so far."""
+        """Return whether a body in front of a gate can pass the gate with the items found so far."""
         if gate.kind == "iron_door":
             return self._is_wired_open(gate) or any(is_handle(item) for item in self._have)
         if gate.opener == "tool":
@@ -161,7 +172,7 @@ class _Reach:
         return True
 
     def _is_wired_open(self, gate: Gate) -> bool:
-        """Return whether the devices in areas that can be entered are enough to open a door."""
+        """Return whether the devices that can be reached so far are enough to open a door."""
         reached = [self._can_reach(device) for device in gate.devices]
         if not reached:
             return False
@@ -175,7 +186,7 @@ class _Reach:
         return thing.area in self._areas
 
     def _can_get(self, thing: Thing) -> bool:
-        """Return whether the item of a thing can be obtained with the areas and items so far."""
+        """Return whether the item of a thing can be got with the areas and items found so far."""
         if thing.item == self._never_held or self._forbids(thing):
             return False
         if not self._can_reach(thing):

@@ -1,4 +1,7 @@
-"""Poses from which the agent can pick up a key, computed for many states at once (pure)."""
+"""Poses from which the agent can pick up a key, computed for many states at once (pure).
+
+A pick is a walk from a state to a pose, followed by picking up a key in this pose.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,17 @@ from gridworld.search.relaxation.places import Mask, Numbers
 
 
 class Picks(NamedTuple):
-    """Ways to pick up a key; each attribute is an array with an entry for each way.
+    """Possible picks of one key; each attribute is an array with one entry for each pick.
 
     Attributes:
-        states: number in a batch of the state from which the way leads.
-        poses: pose from which the agent picks up the key.
-        steps: number of steps from the start until the key is picked up; a lower bound if the agent puts another key
-            down before.
-        cells: cells of all keys after the way, shape (ways, keys), as in :class:`Batch`.
+        states: index, in a batch, of the state from which the agent starts to walk.
+        poses: pose in which the agent picks up the key.
+        steps: number of steps from the start of the search until the key is picked up. If the agent puts another key
+            down before, the number is a lower bound.
+        cells: cells of all keys after the pick, shape (picks, keys), as in :class:`Batch`.
         on: whether the agent stands on the key; otherwise the key is ahead.
-        strict: whether the way counts only if the agent puts its carried key down on a neighbour cell of the key to
-            pick up. If the carried key is put down elsewhere, picking up from the cell before is better.
+        strict: whether the pick counts only if the agent puts its carried key down on a neighbour cell of the key. If
+            the carried key is put down elsewhere, picking up the key from the cell before is better.
     """
 
     states: Numbers
@@ -33,7 +36,7 @@ class Picks(NamedTuple):
     strict: Mask
 
     def select(self, chosen: Numbers | Mask) -> Picks:
-        """Return the ways at some indices or of a mask."""
+        """Return the picks at some indices, or the picks for which a mask is true."""
         return Picks(
             self.states[chosen],
             self.poses[chosen],
@@ -45,12 +48,14 @@ class Picks(NamedTuple):
 
 
 def find_picks(stage: Stage, batch: Batch, key: int) -> Picks:
-    """Return the ways to pick up a key on the floor.
+    """Return the picks of a key that lies on the floor.
 
-    A pose on the key counts only if the agent may be unable to pick up the key a step earlier, from the cell before.
-    Three reasons are possible. The agent stands on the key already. Another key lies on the cell before, so that the
-    agent would pick up the other key. Or the agent carries a key, and puts that key down on the cell before or from
-    the cell of the key.
+    A pick from the cell of the key counts only if the agent may be unable to pick up the key a step earlier, from the
+    cell before. There are three possible reasons:
+
+    - The agent stands on the key already.
+    - Another key lies on the cell before, so that the agent would pick up the other key.
+    - The agent carries a key, and puts it down on the cell before, or puts it down from the cell of the key.
 
     Keys never lie on teleporter ends.
     """

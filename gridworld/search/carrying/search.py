@@ -1,19 +1,20 @@
 """Exact search by events, for tasks in which only keys and doors change.
 
-The events are: pick up a key, open a door, put down a key. Between two events the agent only walks, and nothing
-depends on the walk, so a shortest walk joins the events. The states of the search are therefore the states directly
-after the agent picks up a key or opens a door. The agent puts down a key only to pick up another key, so a pickup
-includes the putting down. Every solution is a chain of events, and a shortest chain is a shortest solution.
+The events are: pick up a key, open a door, put down a key. Between two events the agent only walks, and nothing depends
+on the walk, so a shortest walk joins the events. The states of the search are therefore the states directly after the
+agent picks up a key or opens a door. The agent puts down a key only to pick up another key, so a pickup includes the
+putting down. Every solution is a chain of events, and a shortest chain is a shortest solution.
 
-The agent may put down a key on any of hundreds of cells. Two keys that are moved in turns make chains of dozens of
-events in many equally good orders, and no bound distinguishes these states. States that differ only in the pose of the
-agent and in the cells of keys are therefore packed into arrays, one stage for each group, and are expanded together.
+The agent may put down a key on any of hundreds of cells. If the agent moves two keys in turns, dozens of events can be
+put into many equally good orders, and no bound distinguishes the resulting states. Therefore states that differ only in
+the pose of the agent and in the cells of keys form a group, called a stage. The states of a stage are packed into
+arrays and expanded together.
 
-The search is a breadth-first heuristic search (Zhou and Hansen, 2006). A round expands all states that may be on a way
-within a bound. Each round raises the bound as little as possible, until a round finds a way. Stages with more open
-doors are expanded first, so that the last round finds a way early.
+The search is a breadth-first heuristic search (Zhou and Hansen, 2006). A round expands all states that may be on a
+solution within a bound. Each round raises the bound as little as possible, until a round finds a solution. Stages with
+more open doors are expanded first, so that the last round finds a solution early.
 
-Keys without further use vanish when they are put down; see the method ``_search_thoroughly`` of
+A key that has no further use may vanish when the agent puts it down; see the method ``_search_thoroughly`` of
 :class:`gridworld.search.solver.Solver`.
 """
 
@@ -38,8 +39,10 @@ from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation
 
 _CELLS: Final = 1_000
-"""Approximate number of cells of a grid on which both searches, by events and step by step, take equally long for a
-state. It converts the cost of a search by events to a number of states of a search step by step."""
+"""Approximate number of cells of a grid on which a state takes equally long by events and step by step.
+
+The number converts the cost of a search by events to a number of states of a search step by step.
+"""
 
 _MAX_NUMBERS: Final = 1 << 25
 """Approximate greatest number of distances for one batch."""
@@ -53,7 +56,11 @@ narrower window, fewer states are expanded together.
 
 
 def is_possible(layout: Layout) -> bool:
-    """Return whether only keys and doors can change, and the goal is a cell or a set of mechanisms."""
+    """Return whether the search by events can solve the task.
+
+    Only keys and doors may change, the goal must be ``reach_position`` or ``collect_all``, and conditions are not
+    allowed.
+    """
     goal = layout.spec.goal.goal_type
     has_other_changes = layout.switches or any(layout.pushable) or layout.conditions
     has_keys_and_doors = bool(layout.keys and layout.doors)
@@ -80,10 +87,10 @@ class Carrying:
         """Search from a state; return (lower bound, actions, cost).
 
         The lower bound on the length of a solution is proven; ``UNREACHABLE`` means that the task is unsolvable. The
-        actions are a shortest solution; None means that the task is unsolvable or the search gave up. The cost has the
-        unit of ``limit``.
+        actions are a shortest solution; None means that the task is unsolvable or that the search reached the limit.
+        The cost has the unit of ``limit``.
 
-        If keys vanish, the actions solve the simplified task with vanishing keys; the caller must check whether the
+        If ``vanished`` removes keys, the actions solve a simplified task. The caller must then check whether the
         actions solve the task itself.
 
         Args:
@@ -107,11 +114,12 @@ class Carrying:
 
 
 class _Round:
-    """A round of the search: a search for a way that is no longer than a bound.
+    """One round of the search, which looks for a solution that is no longer than a bound.
 
     Attributes:
-        next_bound: the least bound greater than the bound of this round that a left-out state has; ``UNREACHABLE`` if
-            no state was left out. If the round ends without a way and without reaching the limit, no way is shorter.
+        next_bound: the least bound of a left-out state; states are left out if their bound exceeds the bound of this
+            round. If no state was left out, the value is ``UNREACHABLE``. If the round ends without a solution and
+            without reaching the limit, every solution has at least this length.
         spent: number of expanded states.
     """
 
@@ -165,7 +173,11 @@ class _Round:
         return None
 
     def _next_stage(self) -> Stage | None:
-        """Return the stage with the most open doors, then with the fewest steps; None if no state is waiting."""
+        """Return, among the stages with waiting states, the stage with the most open doors; None if no state is
+        waiting.
+
+        Among stages with equally many open doors, the stage that was reached in the fewest steps is returned.
+        """
         stages = [stage for stage in self._stages.values() if stage.waiting]
         return min(stages, key=lambda stage: (-len(stage.state.open_doors), stage.first()), default=None)
 
@@ -179,7 +191,8 @@ class _Round:
         return self._stages[name]
 
     def _enqueue(self, stage: Stage, batch: Batch) -> None:
-        """Append the states of a batch that may still reach the goal within the bound to the stage's waiting states."""
+        """Append to the waiting states of ``stage`` the states of ``batch`` that may reach the goal within the bound.
+        """
         lengths = np.minimum(batch.steps + stage.left(batch), UNREACHABLE)
         batch = batch.select(lengths <= self._bound)
         self._update_next_bound(lengths)
@@ -192,7 +205,9 @@ class _Round:
         self.next_bound = min(self.next_bound, int(longer.min(initial=UNREACHABLE)))
 
     def _find_end(self, stage: Stage, batch: Batch) -> tuple[int, int] | None:
-        """Return (index of a state, final pose) of a way within the bound that needs no further event, or None."""
+        """Return (index of a state, final pose) if a solution within the bound needs no event after this state, or
+        None.
+        """
         square = self._layout.goal_square
         if square is None:
             ends = batch.poses[:, None]
@@ -226,7 +241,7 @@ class _Round:
         return is_achieved
 
     def _expand_openings(self, stage: Stage, batch: Batch, numbers: Numbers) -> None:
-        """Enqueue the states after the agent opens a door with its key."""
+        """Enqueue the successors in which the agent has opened a door with its carried key."""
         state = stage.state
         if state.carrying is None:
             return
@@ -251,7 +266,8 @@ class _Round:
                 self._enqueue(after, opened.select(steps < FAR))
 
     def _expand_pickups(self, stage: Stage, batch: Batch, numbers: Numbers, key: int) -> None:
-        """Enqueue the states after the agent picks up a key and, if it carries a key, puts that key down before."""
+        """Enqueue the successors in which the agent has picked up ``key``, after putting down its carried key, if any.
+        """
         picks = find_picks(stage, batch, key)
         after = self._stage_of(self._example_after_pickup(stage, key))
         if stage.hand is None:
@@ -268,7 +284,8 @@ class _Round:
                 self._enqueue(after, swaps.batch)
 
     def _example_after_pickup(self, stage: Stage, key: int) -> State:
-        """Return a state of the stage after the pickup of a key; the cell of a dropped key is arbitrary."""
+        """Return an example of the states after the pickup of a key; the cell of a key that was put down is arbitrary.
+        """
         keys = self._layout.keys
         cells = list(stage.state.key_cells)
         cells[key] = None
@@ -277,7 +294,7 @@ class _Round:
         return self._vanished(stage.state._replace(carrying=keys[key].id, key_cells=tuple(cells)))
 
     def _trace_actions(self, number: int, end: int) -> tuple[Action, ...]:
-        """Return the actions of the way from the start through the state with a number to the final pose."""
+        """Return the actions from the start, through the expanded state with this number, to the final pose ``end``."""
         chain = list[Link]()
         while number >= 0:  # the start has the origin -1
             index = bisect_right(self._log, number, key=lambda entry: entry[0]) - 1

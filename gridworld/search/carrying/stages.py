@@ -22,10 +22,10 @@ class Batch(NamedTuple):
 
     Attributes:
         poses: poses of the agent, shape (states,).
-        cells: number of the cell on which each key was dropped, shape (states, keys). A key that was never picked up
-            or is not on the floor has the number ``Ground.size``, which is no cell.
+        cells: number of the cell on which each key was dropped, shape (states, keys). A key that was never picked up or
+            is not on the floor has the number ``Ground.size``, which is no cell.
         steps: steps from the start, shape (states,).
-        origins: number of the state before each state, -1 for the start, shape (states,).
+        origins: number of the predecessor of each state, -1 for the start, shape (states,).
     """
 
     poses: Numbers
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
     origins: Numbers
 
     def select(self, chosen: Numbers | Mask | slice) -> Batch:
-        """Return the states at some indices, of a mask, or of a slice."""
+        """Return the states at some indices, in a slice, or for which a mask is true."""
         return Batch(*(field[chosen] for field in self))
 
 
@@ -42,11 +42,13 @@ class Ground:
     """The unchanging properties of a task, as arrays indexed by the number of a cell.
 
     Attributes:
-        size: number of cells; as the number of a cell, it means no cell.
-        faces: pose by heading and cell ahead, shape (headings, cells).
-        beside: whether two cells are neighbours, shape (cells + 1, cells + 1); the last row and column mean no cell.
+        size: number of cells; in place of the number of a cell, this value means "no cell".
+        faces: pose in which the agent faces a cell, by heading and cell, shape (headings, cells).
+        beside: whether two cells are neighbours, shape (cells + 1, cells + 1); the last row and column are for "no
+            cell".
         homes: initial cell of each key, shape (keys,).
-        parts: cells on which a key may be dropped, in parts; bounds do not distinguish the cells of a part.
+        parts: cells on which a key may be dropped, grouped into parts of the grid. Bounds do not distinguish the cells
+            of a part.
     """
 
     def __init__(self, layout: Layout, relaxation: Relaxation) -> None:
@@ -83,7 +85,7 @@ class Stage:
 
     Args:
         ground: the properties of the task.
-        walks: the walks while these doors are open.
+        walks: shortest walks while the doors of the stage are open.
         state: any state of the stage.
 
     Attributes:
@@ -109,7 +111,7 @@ class Stage:
         self.waiting: list[Batch] = []
 
     def locate_floor(self, cells: Numbers) -> Lying:
-        """Return the cells of the keys on the floor by id, in the form that the bounds need."""
+        """Return, by id of each key on the floor, its cell in each state, in the form that :attr:`bounds` needs."""
         keys = self.ground.layout.keys
         return {keys[key].id: cells[:, key] for key in self.floor}
 
@@ -133,11 +135,11 @@ class Stage:
     def take_batch(self, window: int, most: int) -> Batch:
         """Remove and return the waiting states with the fewest steps.
 
-        States that were already expanded with as few steps are removed, but not returned.
+        States that were already expanded with the same number of steps or fewer are removed, but not returned.
 
         Args:
-            window: greatest difference of the steps of these states.
-            most: greatest number of these states.
+            window: greatest difference between the steps of the removed states.
+            most: greatest number of removed states.
         """
         columns = zip(*self.waiting, strict=True)
         waiting = Batch(*(np.concatenate(column) for column in columns))

@@ -15,15 +15,16 @@ from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.relaxation import UNREACHABLE
 
 _MAX_NUMBERS: Final = 1_000_000
-"""Approximate greatest size of an array of ways by cell."""
+"""Approximate greatest size of an array of steps by pick and cell."""
 
 
 class Swaps(NamedTuple):
-    """Successors of the states of one stage.
+    """Successors of the states of one stage, in which the agent has swapped keys.
 
     Attributes:
-        batch: the states after the swap.
-        next_bound: a lower bound on the length of every way that was left out because it exceeds the current bound.
+        batch: the successors within the bound.
+        next_bound: lower bound on the length of the solutions through successors that exceed the bound and are left
+            out.
     """
 
     batch: Batch
@@ -57,14 +58,17 @@ class Swapping:
 
     @property
     def parts(self) -> tuple[Numbers, ...]:
-        """The cells on which the agent may put down the key, in parts; the caller handles one part at a time."""
+        """The cells on which the agent may put down the key, grouped into parts of the grid.
+
+        The caller handles one part at a time.
+        """
         parts = self._before.ground.parts
         if self.vanishes:
             return (np.concatenate(parts),)
         return tuple(part for part in parts if self._can_reach(part))
 
     def _can_reach(self, part: Numbers) -> bool:
-        """Return whether the agent may be able to face a cell of a part.
+        """Return whether the agent may be able to face at least one cell of ``part``.
 
         Without teleporters, every walk is reversible, so the agent can face a cell either in all states of a stage or
         in no state. Therefore only the first state is checked.
@@ -77,7 +81,8 @@ class Swapping:
         return bool((steps < FAR).any())
 
     def least(self, picks: Picks, part: Numbers) -> Numbers:
-        """Return a lower bound on the length of the whole way for each pick if the key is put down in a part."""
+        """Return for each pick a lower bound on the length of the solutions in which the key is put down in ``part``.
+        """
         lying = self._locate_floor(picks)
         bounds = self._after.bounds
         if self.vanishes:
@@ -88,9 +93,9 @@ class Swapping:
         return capped
 
     def swaps(self, picks: Picks, part: Numbers, bound: int) -> Iterator[Swaps]:
-        """Yield the states after the agent puts the key down on a cell of a part and picks up the other key.
+        """Yield the states after the agent has put down the key on a cell of ``part`` and picked up the other key.
 
-        States that cannot be on a way within the bound are left out.
+        States are left out if they cannot be on a solution within ``bound``.
         """
         if self.vanishes:
             for rows in _split(len(picks.poses), len(part)):
@@ -116,7 +121,8 @@ class Swapping:
             yield self._swap_groups(grouped, begins[groups] - begin, part, bound)
 
     def ways(self, picks: Picks, part: Numbers) -> Steps:
-        """Return the fewest steps of each pick if the agent puts down the carried key on each cell of a part.
+        """Return the fewest steps of each pick for each cell of ``part`` on which the agent may put down the carried
+        key.
 
         Returns:
             An array of shape (picks, cells). The steps do not include the two actions of putting down and picking up.
@@ -128,7 +134,8 @@ class Swapping:
         return ways
 
     def _drop_useless(self, picks: Picks, part: Numbers) -> Swaps:
-        """Return the swaps of a key that vanishes; only the nearest cell for putting it down matters."""
+        """Return the swaps if the carried key vanishes; the agent puts it down on the cell that costs the fewest steps.
+        """
         ways = self.ways(picks, part).min(axis=1).astype(np.int64)
         steps = self._batch.steps[picks.states] + ways + 2
         batch = Batch(picks.poses, picks.cells, steps, self._numbers[picks.states])
@@ -137,15 +144,16 @@ class Swapping:
     def _swap_groups(self, picks: Picks, begins: Numbers, part: Numbers, bound: int) -> Swaps:
         """Return the swaps of sorted picks within a bound.
 
-        The first projection alone decides in this method which cells are within the bound; the caller checks the
-        states with all projections. In the code, ``slack`` is the greatest number of steps of the walk if the key lies
-        on the first cell of the part. The worths correct the bound for the other cells of the part.
+        In this method, only the first projection decides which cells are within the bound; the caller checks the states
+        with all projections. In the code, ``slack`` is the greatest number of steps of the walk if the key lies on the
+        first cell of the part. The worths (:mod:`gridworld.search.relaxation.worth`) correct the bound for the other
+        cells of the part.
 
         Args:
             picks: picks sorted by group.
             begins: index of the first pick of each group.
             part: cells on which the agent may put down the key.
-            bound: greatest length of the whole way.
+            bound: greatest length of a solution.
         """
         view = self._after.bounds.views[0]
         steps = self._batch.steps[picks.states] + 2  # put down, pick up
@@ -190,7 +198,7 @@ class Swapping:
         return Swaps(batch, int(min(bound + least_excess, UNREACHABLE)))
 
     def _ways_without_others(self, picks: Picks, part: Numbers) -> Steps:
-        """Return the result of :meth:`ways` for a floor without a third key."""
+        """Return the result of :meth:`ways`, as if only the two swapped keys existed."""
         ground = self._before.ground
         ways = self._before.walks.detours(self._batch.poses[picks.states], picks.poses, part)
         agent_cell = ground.places.cell[picks.poses]
@@ -206,12 +214,17 @@ class Swapping:
         return ways
 
     def _locate_floor(self, picks: Picks) -> Lying:
-        """Return the cells of the keys that stay on the floor, in the form that the bounds need."""
+        """Return, by id of each key that stays on the floor, its cell after each pick, in the form that the bounds
+        need.
+        """
         names = self._before.ground.layout.keys
         floor = [key for key in self._before.floor if key != self._key]
         return {names[key].id: picks.cells[:, key] for key in floor}
 
 
 def _split(count: int, columns: int) -> list[Numbers]:
-    """Split the indices of ``count`` rows into parts; each part has at most about ``_MAX_NUMBERS`` numbers."""
+    """Split the indices 0 to ``count`` - 1 of the rows of an array into pieces.
+
+    The rows of a piece have at most about ``_MAX_NUMBERS`` numbers; each row has ``columns`` numbers.
+    """
     return np.array_split(np.arange(count), 1 + count * columns // _MAX_NUMBERS)

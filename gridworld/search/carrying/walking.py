@@ -16,7 +16,7 @@ from gridworld.rules.layout import Layout, State
 from gridworld.search.relaxation.places import Mask, Numbers, Places
 
 FAR: Final = 1 << 29
-"""Distance that means no way; greater than the length of any walk, and twice the value fits 32 bits."""
+"""Distance that means "no walk exists"; greater than the length of any walk, and twice the value fits 32 bits."""
 
 NO_POSE: Final = -1
 """Number in place of a pose that does not exist."""
@@ -36,7 +36,7 @@ class Walks:
         state: a state in which these doors are open.
 
     Attributes:
-        faces: pose by heading and cell ahead, shape (headings, cells).
+        faces: pose in which the agent faces a cell, by heading and cell, shape (headings, cells).
     """
 
     def __init__(self, layout: Layout, places: Places, state: State) -> None:
@@ -57,22 +57,22 @@ class Walks:
         self._to = _Rows(np.concatenate((_invert(moved), turned)), self.faces)
 
     def steps(self, poses: Numbers, ends: Numbers) -> Numbers:
-        """Return the fewest steps from each pose to its end, ``FAR`` or more if no way exists.
+        """Return the fewest steps from each of ``poses`` to the corresponding pose of ``ends``.
 
-        The shapes of ``poses`` and ``ends`` are broadcast.
+        A value of ``FAR`` or more means that no walk exists. The shapes of ``poses`` and ``ends`` are broadcast.
         """
         rows, _, index = self._from.look_up(poses)
         return rows[index, ends].astype(np.int64)
 
     def detours(self, poses: Numbers, ends: Numbers, cells: Numbers) -> Steps:
-        """Return the fewest steps from each pose to its end through a pose with a given cell ahead.
+        """Return the fewest steps from each pose to its end, through a pose in which the agent faces a given cell.
 
         Args:
             poses, ends: arrays of the same length.
             cells: the cells that the agent has to face.
 
         Returns:
-            An array of shape (poses, cells); ``FAR`` or more if no way exists.
+            An array of shape (poses, cells); a value of ``FAR`` or more means that no walk exists.
         """
         _, steps_from, rows_from = self._from.look_up(poses)
         _, steps_to, rows_to = self._to.look_up(ends)
@@ -83,7 +83,7 @@ class Walks:
         return ways
 
     def facing(self, pose: int, end: int, cell: int) -> int:
-        """Return the pose that faces ``cell`` on a shortest walk from ``pose`` over a facing pose to ``end``."""
+        """Return the pose facing ``cell`` that makes the walk from ``pose`` through this pose to ``end`` shortest."""
         fronts = self.faces[:, cell]
         fronts = fronts[fronts != NO_POSE]
         lengths = self.steps(np.array(pose), fronts) + self.steps(fronts, np.array(end))
@@ -107,7 +107,7 @@ class _Rows:
 
     Args:
         successors: node to which each edge of a node leads, or -1 for no edge, shape (edges of a node, nodes).
-        order: nodes in the order of a second array of distances, of any shape.
+        order: array of nodes, of any shape; a second cached array has the distances to these nodes, in this shape.
     """
 
     def __init__(self, successors: Numbers, order: Numbers) -> None:
@@ -123,8 +123,9 @@ class _Rows:
     def look_up(self, nodes: Numbers) -> tuple[Steps, Steps, Numbers]:
         """Return (distances, ordered distances, rows) for some nodes.
 
-        Row ``rows[i]`` of the distances belongs to ``nodes[i]``. A row has the distance to each node, and a last value
-        ``FAR`` for the index -1. The ordered distances have the same values in the shape of ``order``.
+        The distances from ``nodes[i]`` are in row ``rows[i]`` of both arrays. A row of the first array has the distance
+        to each node, and a last value ``FAR`` for the index -1. A row of the second array has the distances to the
+        nodes of ``order``.
         """
         fresh = np.unique(nodes[self._row[nodes] < 0])
         is_full = (self._used + len(fresh)) * len(self._row) > _MAX_KEPT
@@ -149,8 +150,8 @@ class _Rows:
     def _measure(self, nodes: Numbers) -> Steps:
         """Return the distances from each node, by breadth-first searches that run side by side.
 
-        The shape is (nodes, all nodes + 1). An entry of the flattened distances has the index: number of the search
-        times width, plus node.
+        The shape is (nodes, width); the width is the number of all nodes + 1. In the flattened array, the index of an
+        entry is: number of the search x width + node.
         """
         width = len(self._row) + 1
         distances = np.full(len(nodes) * width, FAR, dtype=np.int32)
@@ -173,7 +174,7 @@ class _Rows:
 
 
 def faces(places: Places) -> Numbers:
-    """Return the pose that has a cell ahead in a heading, or ``NO_POSE``, shape (headings, cells)."""
+    """Return the pose in which the agent faces a cell, by heading and cell, or ``NO_POSE``; shape (headings, cells)."""
     facing: Numbers = np.full((places.headings, len(places.index)), NO_POSE, dtype=np.int64)
     poses = np.flatnonzero(places.ahead >= 0)
     facing[poses % places.headings, places.ahead[poses]] = poses

@@ -27,7 +27,7 @@ class Link(NamedTuple):
 
 
 def find_actions(chain: Sequence[Link], end: int) -> tuple[Action, ...]:
-    """Return the actions of a shortest way through all states of a chain, and on to the pose ``end``."""
+    """Return the fewest actions that lead through all states of a chain, and on to the pose ``end``."""
     places = chain[0].stage.ground.places
     # A key that vanishes in the search stays on the floor in the task, so it should lie on a cell that no later event
     # needs. ``taken`` are the cells of events.
@@ -48,7 +48,7 @@ def find_actions(chain: Sequence[Link], end: int) -> tuple[Action, ...]:
 
 
 def _list_stops(before: Link, after: Link, taken: set[int]) -> Iterator[tuple[int, Action]]:
-    """Yield the (pose, action) pairs of the events between a state and the next state.
+    """Yield the (pose, action) pair of each event between a state and the next state.
 
     The cell of a key that vanishes is added to ``taken``.
     """
@@ -72,7 +72,10 @@ def _is_opening(before: Link, after: Link) -> bool:
 
 
 def _find_nearest(before: Link, after: Link, hand: int, key: int, taken: set[int]) -> int:
-    """Return a cell on which the agent puts down a vanishing key in the fewest steps, if possible no taken cell."""
+    """Return the cell on which the agent can put down a vanishing key in the fewest steps.
+
+    If several cells are equally near, a cell that is not in ``taken`` is preferred.
+    """
     origin = np.zeros(1, dtype=np.int64)
     swapping = Swapping(before.stage, after.stage, before.batch, origin, hand, key)
     picks = find_picks(before.stage, before.batch, key)

@@ -171,8 +171,8 @@ def build_lidar_summary(
     """
     distances = np.asarray(ranges, np.float64).ravel()
     angles = np.degrees(angle_min + angle_inc * np.arange(distances.size))
-    turns_of_sector = np.floor((angles + SECTOR_DEG / 2) / SECTOR_DEG)
-    sectors = turns_of_sector.astype(np.int64) % len(SECTORS)
+    sector_numbers = np.floor((angles + SECTOR_DEG / 2) / SECTOR_DEG)
+    sectors = sector_numbers.astype(np.int64) % len(SECTORS)
     is_in_range = (distances >= range_min) & (distances <= range_max)
     valid = np.isfinite(distances) & (distances > 0) & is_in_range
 
@@ -187,6 +187,7 @@ def build_lidar_summary(
 
 
 def _format_sector(index: int, distances: NDArray[np.float64]) -> str:
+    """Return the line of a sector, given the valid ranges in the sector."""
     name = f"{index * SECTOR_DEG:03d}° {SECTORS[index]}"
     if not distances.size:
         return f"{name}: -- UNKNOWN"

@@ -146,7 +146,8 @@ def leave_dead_end(seen: Seen) -> Choice | None:
 def try_frontier_again(seen: Seen) -> Choice | None:
     """Try again to reach the frontier with the fewest failures, unless the last action was a drive to a goal."""
     last = _last_action(seen)
-    if not seen.frontiers or (last is not None and last.tool == Tool.NAVIGATE_TO_GOAL):
+    was_drive = last is not None and last.tool == Tool.NAVIGATE_TO_GOAL
+    if not seen.frontiers or was_drive:
         return None
     best = min(seen.frontiers, key=lambda frontier: (_count_failures(seen, frontier), _cost(seen, frontier)))
     return _frontier_goal(best, f"try frontier {best.id} again from here")

@@ -1,1 +1,1 @@
-"""Logs of runs as ROS 2 bags: written, told again, and held against the safety chain."""
+"""Logs of runs as ROS 2 bags: record a run, play a log back to journals, and replay the safety chain."""

@@ -1,5 +1,7 @@
-"""A rosbag2 folder with one MCAP file: written so that a killed writer leaves what can be read, and read although it
-was killed."""
+"""Write and read a rosbag2 folder with one MCAP file.
+
+A writer that was killed leaves a file without an end. The functions here can read this file up to the last full chunk.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ from spca.common.files import open_to_read, replace_file
 _MAGIC: Final = b"\x89MCAP0\r\n"
 _FOOTER: Final = b"\x02\x14" + bytes(7)
 _FOOTER_SIZE: Final = 29
-_INDEX: Final = struct.Struct("<QQI")
-"""Where the index begins, where its offsets begin, its checksum."""
-_AFTER_SUM: Final = 12
+_FOOTER_FIELDS: Final = struct.Struct("<QQI")
+"""Fields of the MCAP footer: start of the index (summary), start of the summary offsets, checksum."""
+_AFTER_INDEX_SIZE: Final = 12
 _CHUNK_SIZE: Final = 8192
 """Bytes that a killed writer loses at most: half a second of a robot with sensors at 10 Hz."""
 _LATCHED: Final = frozenset({topics.MAP, topics.TF_STATIC})
@@ -31,10 +33,10 @@ _FOREVER: Final = {"sec": 9223372036, "nsec": 854775807}
 
 
 class BagWriter:
-    """Writes messages in the order in which they are given.
+    """Writes messages into a new bag, in the order of the calls.
 
     Raises:
-        SetupError: ``path`` exists, or cannot be made.
+        SetupError: the folder ``path`` exists, or cannot be made.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,14 +53,18 @@ class BagWriter:
             raise SetupError(f"the log {path} cannot be written: {reason}; name another folder") from error
         self._channels: dict[str, int] = {}
         self._topics: dict[str, dict[str, Any]] = {}
+        # Times of the first and the last message, nanoseconds, and the number of messages.
         self._first = 0
         self._last = -1
         self._count = 0
 
     def write(self, now: float, topic: str, message: Any) -> None:
-        """Append a message; times grow by at least a nanosecond, so that the order of reading is that of writing."""
+        """Append a message; ``now`` is in seconds.
+
+        Every message is at least a nanosecond later than the last, so that readers keep the order of writing.
+        """
         if topic not in self._channels:
-            self._add(topic, message.__msgtype__)
+            self._add_topic(topic, message.__msgtype__)
         self._last = max(self._last + 1, nanoseconds(now))
         self._first = self._first if self._count else self._last
         self._count += 1
@@ -66,15 +72,16 @@ class BagWriter:
         data = types.encode(message)
         self._writer.add_message(self._channels[topic], self._last, data, self._last, sequence=self._count)
 
-    def _add(self, topic: str, name: str) -> None:
+    def _add_topic(self, topic: str, name: str) -> None:
+        """Register a topic with messages of the type ``name``."""
         store = types.typestore()
         qos = _qos(topic)
         definition, _ = store.generate_msgdef(name, ros_version=2)
         schema = self._writer.register_schema(name, "ros2msg", definition.encode())
         self._channels[topic] = self._writer.register_channel(topic, "cdr", schema, {"offered_qos_profiles": qos})
-        about = {"name": topic, "type": name, "serialization_format": "cdr", "offered_qos_profiles": qos}
-        about["type_description_hash"] = store.hash_rihs01(name)
-        self._topics[topic] = {"topic_metadata": about, "message_count": 0}
+        metadata = {"name": topic, "type": name, "serialization_format": "cdr", "offered_qos_profiles": qos}
+        metadata["type_description_hash"] = store.hash_rihs01(name)
+        self._topics[topic] = {"topic_metadata": metadata, "message_count": 0}
 
     def flush(self) -> None:
         """Hand every chunk that is full to the operating system."""
@@ -84,16 +91,16 @@ class BagWriter:
         """Write the index and ``metadata.yaml``; may be called again."""
         if self._file.closed:
             return
-        about = self._metadata()
-        self._writer.add_metadata("rosbag2", {"serialized_metadata": json.dumps(about)})
+        metadata = self._metadata()
+        self._writer.add_metadata("rosbag2", {"serialized_metadata": json.dumps(metadata)})
         self._writer.finish()
         self._file.close()
-        # JSON is YAML.
-        text = json.dumps({"rosbag2_bagfile_information": about}, indent=1)
+        # The file is YAML, and JSON is a part of YAML.
+        text = json.dumps({"rosbag2_bagfile_information": metadata}, indent=1)
         replace_file(self.path / "metadata.yaml", text.encode())
 
     def abort(self) -> None:
-        """Write nothing more, whatever the disk says to that."""
+        """Close the file without writing an end; ignore errors of the disk."""
         with suppress(OSError):
             self._file.close()
 
@@ -119,7 +126,7 @@ class BagWriter:
 
 
 def _qos(topic: str) -> str:
-    """Return a reliable quality of service; latched where subscribers that come later want the last message too."""
+    """Return a reliable quality of service as JSON; latched for topics whose last message late subscribers need."""
     profile = {
         "history": 1,
         "depth": 10,
@@ -135,29 +142,29 @@ def _qos(topic: str) -> str:
 
 
 def find(path: Path) -> Path:
-    """Return the MCAP file of a bag, or of a folder that holds one bag.
+    """Return the MCAP file of a bag, or of a folder that holds one bag; ``path`` may be the file itself.
 
     Raises:
-        RecordingError: there is none, or there are several.
+        RecordingError: ``path`` does not exist, or holds no MCAP file or several.
     """
-    # os.path, because Path raises where a name is too long.
+    # os.path returns False for a name that is too long; Path would raise.
     if os.path.isfile(path):
         return path
     if not os.path.isdir(path):
         raise RecordingError(f"{path} {'is not a log' if os.path.exists(path) else 'is not there'}")
-    found = sorted(path.glob("*.mcap")) or sorted(path.glob("*/*.mcap"))
-    if len(found) != 1:
-        names = ", ".join(str(each) for each in found[:3])
-        problem = f"holds several logs: {names}" if found else "holds no log (.mcap)"
+    files = sorted(path.glob("*.mcap")) or sorted(path.glob("*/*.mcap"))
+    if len(files) != 1:
+        names = ", ".join(str(file) for file in files[:3])
+        problem = f"holds several logs: {names}" if files else "holds no log (.mcap)"
         raise RecordingError(f"{path} {problem}")
-    return found[0]
+    return files[0]
 
 
 def is_complete(path: Path) -> bool:
-    """Return whether its writer came to its end.
+    """Return whether the MCAP file has an end, so that its writer was not killed.
 
     Raises:
-        RecordingError: it cannot be read.
+        RecordingError: the file cannot be read.
     """
     try:
         with open_to_read(path) as file:
@@ -169,7 +176,7 @@ def is_complete(path: Path) -> bool:
 
 
 def _read_end(file: BinaryIO) -> bytes:
-    """Return the footer with the magic behind it, b"" if they are not the end of the file."""
+    """Return the last bytes of the file, the footer and the magic; b"" if the file ends in another way."""
     size = file.seek(0, 2)
     file.seek(max(0, size - len(_MAGIC) - _FOOTER_SIZE))
     end = file.read()
@@ -177,31 +184,32 @@ def _read_end(file: BinaryIO) -> bytes:
 
 
 def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
-    """Yield topic, nanoseconds and message, in the order of writing, up to where the file is whole.
+    """Yield (topic, nanoseconds, message) in the order of writing; a file without an end is read as far as it goes.
 
     Raises:
-        RecordingError: it is no bag; or damaged, which is told after what comes before the damage.
+        RecordingError: the file is not a bag, or is damaged; all messages before the damage are yielded first.
     """
-    is_ended = is_complete(path)
+    has_end = is_complete(path)
     last = None
     with open_to_read(path) as file:
-        records = _records(file, is_ended)
+        records = _read_records(file, has_end)
         while True:
             try:
-                found = next(records, None)
+                record = next(records, None)
             except OSError as error:
                 raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
-            except Exception as error:  # whatever readers and decompressors make of damaged bytes
-                if isinstance(error, EOFError) and not is_ended and file.tell() >= len(_MAGIC):
+            except Exception as error:  # readers and decompressors raise all kinds of errors for damaged bytes
+                was_writer_killed = isinstance(error, EOFError) and not has_end
+                if was_writer_killed and file.tell() >= len(_MAGIC):
                     return
                 if file.tell() <= len(_MAGIC):
                     raise RecordingError(f"{path} cannot be read: it is not an MCAP file") from error
                 after = "" if last is None else f" after {last / 1e9:.2f} s"
                 place = f"a checksum is wrong near byte {file.tell()}"
                 raise RecordingError(f"{path} is damaged{after}: {place}") from error
-            if found is None:
+            if record is None:
                 return
-            topic, kind, last, data = found
+            topic, kind, last, data = record
             try:
                 message = types.decode(data, kind)
             except (ValueError, KeyError) as error:
@@ -209,21 +217,24 @@ def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
             yield topic, last, message
 
 
-def _records(file: BinaryIO, is_ended: bool) -> Iterator[tuple[str, str, int, bytes]]:
-    """Yield topic, type, nanoseconds and bytes of every message.
+def _read_records(file: BinaryIO, has_end: bool) -> Iterator[tuple[str, str, int, bytes]]:
+    """Yield (topic, type, nanoseconds, bytes) of every message.
+
+    Sequence numbers count from 1, so that missing messages are noticed; 0 means that the writer did not count. If the
+    file has an end, the checksum of the index is checked at last.
 
     Raises:
         EOFError: the file ends within a record.
-        Exception: something is damaged.
+        Exception: the file is damaged.
     """
     from mcap.records import Channel, DataEnd, Message, Schema
     from mcap.stream_reader import StreamReader
 
-    kinds: dict[int, str] = {}
-    channels: dict[int, tuple[str, str]] = {}
+    kinds: dict[int, str] = {}  # schema id: type
+    channels: dict[int, tuple[str, str]] = {}  # channel id: (topic, type)
     count = 0
     end = _read_end(file)
-    for record in StreamReader(cast(Any, _Exact(file)), validate_crcs=True).records:
+    for record in StreamReader(cast(Any, _ExactReader(file)), validate_crcs=True).records:
         match record:
             case Schema(id=number, name=name):
                 kinds[number] = name
@@ -236,16 +247,17 @@ def _records(file: BinaryIO, is_ended: bool) -> Iterator[tuple[str, str, int, by
                 yield *channels[number], time, data
             case DataEnd():
                 break
-    if is_ended:
-        begin, _, expected = _INDEX.unpack_from(end, len(_FOOTER))
-        stop = file.seek(-_AFTER_SUM, 2)
-        file.seek(begin)
-        if expected not in {0, crc32(file.read(max(0, stop - begin)))}:
+    if has_end:
+        index_start, _, expected = _FOOTER_FIELDS.unpack_from(end, len(_FOOTER))
+        index_end = file.seek(-_AFTER_INDEX_SIZE, 2)
+        file.seek(index_start)
+        checksum = crc32(file.read(max(0, index_end - index_start)))
+        if expected not in {0, checksum}:  # 0 means that the writer computed no checksum
             raise ValueError("the index is damaged")
 
 
-class _Exact:
-    """A file that gives as many bytes as are asked for or raises EOFError."""
+class _ExactReader:
+    """A file whose ``read`` returns exactly the requested number of bytes or raises EOFError."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -1,7 +1,7 @@
-"""A log of a run, told again to any journal exactly as :class:`robot_bridge.ros.log.recorder.BagRecorder` was told.
+"""Play a log back: make the calls to journals that :class:`robot_bridge.ros.log.recorder.BagRecorder` received.
 
-Pictures are left out. The times of maps come back to the nanosecond, everything else bit for bit.
-Contents of a log are data of somebody else: what cannot be read is a :class:`RecordingError`, never executed.
+Pictures are left out. The times of maps are exact to a nanosecond, all other values are exact. The contents of a log
+may come from other people. They are never executed; contents that cannot be read raise :class:`RecordingError`.
 """
 
 from __future__ import annotations
@@ -36,17 +36,20 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """``is_complete`` False where the run was killed: its log ends a second or so before."""
+    """A log of a run.
+
+    If the run was killed, ``is_complete`` is False, and the log ends about a second before the run did.
+    """
 
     path: Path
     config: RobotConfig
     is_complete: bool
 
     def tell(self, *journals: Journal) -> None:
-        """Tell it to journals from the beginning.
+        """Play the log back to journals from the beginning.
 
         Raises:
-            RecordingError: it is damaged.
+            RecordingError: the log is damaged.
         """
         teller = _Teller(journals)
         for topic, _, message in bag.read(self.path):
@@ -62,27 +65,28 @@ def read_log(path: Path | str) -> Log:
     """Return the log in a folder, a bag or an MCAP file.
 
     Raises:
-        RecordingError: there is none, or it is not one of ours.
+        RecordingError: no log is there, or another program wrote the log.
     """
-    found = bag.find(Path(path))
-    with closing(bag.read(found)) as messages_of_log:
+    file = bag.find(Path(path))
+    with closing(bag.read(file)) as messages_of_log:
         topic, _, message = next(messages_of_log, ("", 0, None))
-    match from_json(getattr(message, "data", "")) if topic == topics.NOTES else None:
+    first_record = from_json(getattr(message, "data", "")) if topic == topics.NOTES else None
+    match first_record:
         case {"kind": "config", "data": {"config": RobotConfig() as config}}:
-            return Log(found, config, bag.is_complete(found))
+            return Log(file, config, bag.is_complete(file))
         case _:
-            raise RecordingError(f"{found} is not a log of this program: it begins without the robot's configuration")
+            raise RecordingError(f"{file} is not a log of this program: it begins without the robot's configuration")
 
 
 class _Teller:
-    """Makes calls of messages."""
+    """Turns the messages of a log into calls to journals."""
 
     def __init__(self, journals: Sequence[Journal]) -> None:
         self._journals = journals
-        self._ranges = np.zeros(0, dtype=np.float32)
-        self._scans = 0
-        self._scan: tuple[int, Scan] | None = None
-        self._is_begun = False
+        self._ranges = np.zeros(0, dtype=np.float32)  # of the last scan message
+        self._scans = 0  # number of scan messages so far
+        self._scan: tuple[int, Scan] | None = None  # the last restored scan and its number, which counts from 1
+        self._is_first_note_read = False
         self._readers: dict[str, Callable[[Any], None]] = {
             topics.Topics().scan: self._read_scan,
             topics.MAP: self._read_map,
@@ -96,7 +100,10 @@ class _Teller:
         }
 
     def read(self, topic: str, message: Any) -> None:
-        """Tell the journals of a message; one that only repeats what records tell is passed over."""
+        """Make the calls that a message stands for.
+
+        Messages on other topics are ignored, because they only repeat the contents of records.
+        """
         if topic in self._record_readers:
             record = from_json(message.data)
             self._record_readers[topic](record)
@@ -124,7 +131,10 @@ class _Teller:
             journal.record_estimate(estimate)
 
     def _restore_scan(self, record: list[Any] | None) -> Scan | None:
-        """Return a recorded scan: the same object as long as it is the same scan, as its robot gave it."""
+        """Return a recorded scan; return the same object for every record of the same scan, as the robot did.
+
+        The record holds the scan's number and fields; the ranges come from the last scan message.
+        """
         if record is None:
             return None
         number, stamp, angle_min, increment, low, high = record
@@ -154,15 +164,16 @@ class _Teller:
                 journal.record_action(record["now"], _require(ActionResult, record["acted"]))
 
     def _read_note(self, record: dict[str, Any]) -> None:
-        """Tell the journals of a note, but for the first, which is that of the log itself."""
-        if not self._is_begun:
-            self._is_begun = True
+        """Record a note in the journals, except the first note, which the log itself has written."""
+        if not self._is_first_note_read:
+            self._is_first_note_read = True
             return
         for journal in self._journals:
             journal.record_note(record["now"], record["kind"], record["data"])
 
 
 def _require(kind: type[_T], value: object) -> _T:
+    """Return the value; raise TypeError if the value is not of this type."""
     if not isinstance(value, kind):
         raise TypeError(f"{type(value).__name__} where {kind.__name__} belongs")
     return value

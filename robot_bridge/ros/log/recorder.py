@@ -1,9 +1,11 @@
-"""A run as a ROS 2 bag: what ``ros2 bag play``, Foxglove and every MCAP reader show, and all that replaying needs.
+"""Record a run as a ROS 2 bag, for ``ros2 bag play``, Foxglove, any MCAP reader, and for replays.
 
-Sensors, commands, poses and maps are logged as messages of ROS on the topics that its users expect; beside them, under
-``/spca``, the same values exactly as the program had them (:mod:`robot_bridge.ros.log.records`). Stamps are the robot's
-clock. What happened reaches the file within about a second of that clock, so that the log of a killed run can be read
-up to there (:mod:`robot_bridge.ros.log.playback`); ``ros2 bag reindex -s mcap`` gives such a bag the index it lacks.
+Sensors, commands, poses and maps are logged as messages of ROS on the topics that ROS users expect. Under ``/spca``,
+the log holds the same values exactly as the program had them (:mod:`robot_bridge.ros.log.records`).
+
+Stamps are times of the robot's clock. Events reach the file within about a second of this clock, so the log of a killed
+run can be read up to its last second (:mod:`robot_bridge.ros.log.playback`). The bag of a killed run has no index;
+``ros2 bag reindex -s mcap`` adds the index.
 """
 
 from __future__ import annotations
@@ -33,40 +35,40 @@ from robot_bridge.ros import images, messages, topics, types
 from robot_bridge.ros.log.bag import BagWriter
 from robot_bridge.ros.log.records import to_json
 
-_FLUSHED_EVERY: Final = 1.0
+_FLUSH_PERIOD_S: Final = 1.0
 _ROBOT: Final = topics.Topics()
 
 
 class BagRecorder(Journal):
-    """A journal that writes a bag. Its methods may be called from any thread.
+    """A journal that writes a bag. Any thread may call the methods.
 
-    A disk that fails ends the log, never the run: ``fault`` says why, "" where all is well.
+    If the disk fails, the log ends but the run goes on; ``fault`` then says why. Without a fault, ``fault`` is "".
 
     Raises:
-        SetupError: ``path`` exists, or cannot be made.
+        SetupError: the folder ``path`` exists, or cannot be made.
     """
 
     def __init__(self, path: Path | str, config: RobotConfig) -> None:
         self.fault = ""
         self._bag = BagWriter(Path(path))
         self._lock = Lock()
-        self._seen: Observation | None = None
-        self._estimate: Estimate | None = None
-        self._written = Observation()
-        self._scans = self._frames = 0
-        self._flushed = 0.0
+        self._pending_observation: Observation | None = None
+        self._pending_estimate: Estimate | None = None
+        self._written = Observation()  # the last observation in the log
+        self._scans = self._frames = 0  # numbers of scans and frames in the log
+        self._flushed = 0.0  # time of the last flush, seconds
         self._config = config
-        self._is_begun = False
+        self._has_started = False
 
     def record_observation(self, observation: Observation) -> None:
-        """Keep an observation until something is told with its time."""
+        """Keep an observation until the next call that has a time."""
         with self._lock:
-            self._seen = observation
+            self._pending_observation = observation
 
     def record_estimate(self, estimate: Estimate) -> None:
-        """Keep an estimate, as :meth:`record_observation` does."""
+        """Keep an estimate until the next call that has a time."""
         with self._lock:
-            self._estimate = estimate
+            self._pending_estimate = estimate
 
     def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         record = _record_message({"now": now, "commands": list(commands), "applied": applied})
@@ -95,7 +97,7 @@ class BagRecorder(Journal):
         self._write(now, (topics.NOTES, record))
 
     def close(self) -> None:
-        """Write what is left, the index, and ``metadata.yaml``; may be called again."""
+        """Write the pending values, the index, and ``metadata.yaml``; may be called again."""
         self._write(self._flushed)
         with self._lock:
             if self.fault:
@@ -105,53 +107,61 @@ class BagRecorder(Journal):
             except OSError as error:
                 self._end_log(error)
 
-    def _begin(self, now: float) -> None:
-        """Write what every log begins with, at the time of what is told first: a real clock does not begin at 0."""
-        self._is_begun = True
+    def _start_log(self, now: float) -> None:
+        """Write the start of a log, the configuration and the mounting transforms, at the time of the first call.
+
+        The first time is used because a real clock does not start at 0.
+        """
+        self._has_started = True
         self._flushed = now
         note = {"now": now, "kind": "config", "data": {"config": self._config}}
         self._bag.write(now, topics.NOTES, _record_message(note))
         self._bag.write(now, topics.TF_STATIC, _mounting_transforms(self._config))
         self._bag.flush()
 
-    def _write(self, now: float, *found: tuple[str, Any]) -> None:
+    def _write(self, now: float, *new: tuple[str, Any]) -> None:
+        """Write the pending values, then the new (topic, message) pairs; flush about once a second."""
         with self._lock:
             if self.fault:
                 return
             try:
-                if not self._is_begun:
-                    self._begin(now)
+                if not self._has_started:
+                    self._start_log(now)
                 self._write_pending(now)
-                for topic, message in found:
+                for topic, message in new:
                     self._bag.write(now, topic, message)
-                # Negated: a time that is NaN flushes, too.
-                if not abs(now - self._flushed) < _FLUSHED_EVERY:
+                # Negated, so that a time of NaN flushes, too.
+                if not abs(now - self._flushed) < _FLUSH_PERIOD_S:
                     self._flushed = now
                     self._bag.flush()
             except OSError as error:
                 self._end_log(error)
 
     def _end_log(self, error: OSError) -> None:
+        """Set the fault and write no more."""
         self.fault = f"the log {self._bag.path} ends here: {error.strerror or error}"
         self._bag.abort()
 
     def _write_pending(self, now: float) -> None:
-        """Write what was seen and believed since something was written."""
-        seen = self._seen
-        self._seen = None
-        if seen is not None:
-            self._write_sensors(now, seen)
-            record = _record_message(self._describe_observation(seen))
+        """Write the pending observation and the pending estimate, if any."""
+        observation = self._pending_observation
+        self._pending_observation = None
+        if observation is not None:
+            self._write_sensors(now, observation)
+            record = _record_message(self._describe_observation(observation))
             self._bag.write(now, topics.OBSERVATIONS, record)
 
-        estimate = self._estimate
-        self._estimate = None
+        estimate = self._pending_estimate
+        self._pending_estimate = None
         if estimate is not None:
             self._bag.write(now, topics.ESTIMATES, _record_message(estimate))
             self._bag.write(now, topics.TF, _pose_transforms(estimate, self._written.odometry))
 
     def _describe_observation(self, seen: Observation) -> Mapping[str, Any]:
-        """Return what the messages do not hold exactly, and which of them it is."""
+        """Return the values of an observation that the sensor messages do not hold exactly.
+
+        Scan and frame are lists that begin with the number of the message, which counts from 1.
+        """
         described: dict[str, Any] = {
             "scan": None,
             "frame": None,
@@ -168,6 +178,7 @@ class BagRecorder(Journal):
         return described
 
     def _write_sensors(self, now: float, seen: Observation) -> None:
+        """Write a message for every sensor value that has changed since the last observation in the log."""
         scan = seen.scan
         frame = seen.frame
         odometry = seen.odometry
@@ -191,20 +202,21 @@ class BagRecorder(Journal):
 
 
 def _record_message(record: object) -> Any:
-    """Return values as a message that holds them exactly."""
+    """Return a ``std_msgs/String`` with the record as JSON, without loss."""
     return messages.text_message(to_json(record))
 
 
 def _pose_transforms(estimate: Estimate, odometry: Odometry | None) -> Any:
-    """Return map -> odom -> base_link, as a localisation publishes it."""
+    """Return the transforms map -> odom and odom -> base_link, as a ROS localisation publishes them."""
     base = odometry.pose if odometry else Pose()
-    drift = estimate.pose.compose(Pose().relative_to(base))
-    map_to_odom = messages.transform_message(estimate.stamp, messages.MAP_FRAME, messages.ODOM_FRAME, drift)
+    odom_origin = estimate.pose.compose(Pose().relative_to(base))
+    map_to_odom = messages.transform_message(estimate.stamp, messages.MAP_FRAME, messages.ODOM_FRAME, odom_origin)
     odom_to_base = messages.transform_message(estimate.stamp, messages.ODOM_FRAME, messages.BASE_FRAME, base)
     return messages.tf_message(map_to_odom, odom_to_base)
 
 
 def _mounting_transforms(config: RobotConfig) -> Any:
+    """Return the transforms of lidar and camera in the base frame."""
     lidar = config.lidar
     camera = config.camera
     base = messages.BASE_FRAME

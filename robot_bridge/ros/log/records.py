@@ -1,7 +1,8 @@
-"""Values of the contract as JSON and back, exactly: what a log holds beside the messages of ROS.
+"""Convert values of the contract to JSON and back without loss, for the records of a log beside the messages of ROS.
 
-A value of the contract becomes an object with its class under ``_``; numbers that JSON has not, and mappings that
-could be taken for such objects, are marked the same way. Tuples come back as lists where no class says otherwise.
+A value of the contract becomes a JSON object with the name of its class under ``_``. The key ``_`` also marks numbers
+that JSON does not have (inf, NaN), and mappings with the key ``_`` or with keys that are not strings. A tuple outside
+of a class comes back as a list.
 """
 
 from __future__ import annotations
@@ -25,18 +26,19 @@ _CLASSES: Final = {
     for kind in vars(module).values()
     if isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, Enum))
 }
+"""Name: class, of all dataclasses and enumerations that a record may hold."""
 
 
 def to_json(value: object) -> str:
-    """Return one line of strict JSON; what is neither of the contract nor JSON becomes its ``repr``."""
+    """Return one line of strict JSON; values of other types than the contract's and JSON's become their ``repr``."""
     return json.dumps(_encode(value), separators=(",", ":"), allow_nan=False)
 
 
 def from_json(text: str) -> Any:
-    """Return the value again.
+    """Return the value that :func:`to_json` has written as ``text``.
 
     Raises:
-        RecordingError: it is not one that :func:`to_json` writes.
+        RecordingError: ``text`` was not written by :func:`to_json`.
     """
     try:
         return _decode(json.loads(text))
@@ -45,6 +47,7 @@ def from_json(text: str) -> Any:
 
 
 def _encode(value: object) -> object:
+    """Return the value made of plain JSON types; :func:`_decode` is the inverse."""
     if isinstance(value, Enum):
         return {_MARK: type(value).__name__, "value": value.value}
     if is_dataclass(value) and not isinstance(value, type):
@@ -68,6 +71,7 @@ def _encode_scalar(value: object) -> object:
 
 
 def _encode_mapping(value: Mapping[Any, object]) -> object:
+    """Return a JSON object, or a marked list of (key, value) pairs if the keys are not strings or include the mark."""
     if _MARK not in value and all(isinstance(key, str) for key in value):
         return {key: _encode(item) for key, item in value.items()}
     items = [[_encode(key), _encode(item)] for key, item in value.items()]
@@ -81,16 +85,17 @@ def _decode(plain: Any) -> Any:
         return plain
     if _MARK not in plain:
         return {key: _decode(item) for key, item in plain.items()}
-    given = {key: item for key, item in plain.items() if key != _MARK}
-    return _decode_marked(plain[_MARK], given)
+    unmarked = {key: item for key, item in plain.items() if key != _MARK}
+    return _decode_marked(plain[_MARK], unmarked)
 
 
-def _decode_marked(name: str, given: dict[str, Any]) -> Any:
+def _decode_marked(name: str, contents: dict[str, Any]) -> Any:
+    """Return the value of a marked object: ``name`` is the text under the mark, ``contents`` all other items."""
     if name == "float":
-        return float(given["value"])
+        return float(contents["value"])
     if name == "dict":
-        return {_decode(key): _decode(item) for key, item in given["items"]}
+        return {_decode(key): _decode(item) for key, item in contents["items"]}
     kind = _CLASSES[name]
     if issubclass(kind, Enum):
-        return kind(given["value"])
-    return kind(**{key: _decode(item) for key, item in given.items()})
+        return kind(contents["value"])
+    return kind(**{key: _decode(item) for key, item in contents.items()})

@@ -1,6 +1,6 @@
-"""A log gone through again: the safety chain is given what it was given in the run, and must let the same through.
+"""Replay the safety chain: give a chain the inputs of a recorded run and compare its results with the recorded ones.
 
-:class:`ChainCheck` is a journal; tell a log to it, alone or beside one that prints what happened::
+:class:`ChainCheck` is a journal. A log can be told to the check alone, or also to a journal that prints the events::
 
     log = read_log("runs/robot/20261122-101500-1a2b")
     check = ChainCheck(log.config)
@@ -35,12 +35,12 @@ class Difference:
 
 
 class ChainCheck(Journal):
-    """Goes through a run with a chain of its own.
+    """A journal that repeats every step of the run's chain with a new chain.
 
     Attributes:
-        steps: how many steps of the chain the log holds.
-        different: how many of them came out differently.
-        first: the first of these, None where there is none.
+        steps: number of steps of the chain in the log.
+        different: number of steps whose replayed result differs from the recorded result.
+        first: the first difference, or None.
     """
 
     def __init__(self, config: RobotConfig) -> None:
@@ -51,7 +51,7 @@ class ChainCheck(Journal):
         self._observation = Observation()
 
     def verdict(self) -> str:
-        """Return the result in one line."""
+        """Return the result of the check as a text of one line."""
         if self.first:
             return f"safety chain: {self.different} of {self.steps} steps differ, first at {self.first}"
         return f"safety chain: the same in all {self.steps} steps"
@@ -60,16 +60,16 @@ class ChainCheck(Journal):
         self._observation = observation
 
     def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
-        # A stop may be latched while a step is under way, and is noted after it then.
+        # If a stop was latched during a step, the log has the note of the stop only after the step.
         has_stop_command = any(command.source is Source.STOP for command in commands)
         if applied.source == Source.STOP.name.lower() and not has_stop_command:
             self._chain.stop(applied.reason)
 
-        found = self._chain.step(commands, self._observation, now)
+        replayed = self._chain.step(commands, self._observation, now)
         self.steps += 1
-        if to_json(found) != to_json(applied):
+        if to_json(replayed) != to_json(applied):
             self.different += 1
-            self.first = self.first or Difference(now, applied, found)
+            self.first = self.first or Difference(now, applied, replayed)
 
     def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
         if kind == "emergency_stop":

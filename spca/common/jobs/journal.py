@@ -121,7 +121,7 @@ class Journal(Generic[R]):
         """Lock the file, and check that the path still leads to the locked file.
 
         Raises:
-            SPCAError: another program holds the lock, or has removed the file while it was being opened.
+            SPCAError: another program holds the lock, or has removed the file since this process opened the file.
         """
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -139,6 +139,7 @@ class Journal(Generic[R]):
         return terms.error(f"{self.path}: another {terms.whole} {how}; choose another {terms.flag}")
 
     def _write(self, line: Mapping[str, Any]) -> None:
+        """Append a line of JSON, and wait until the line is on disk."""
         try:
             self._file.write((json_text(line) + "\n").encode())
             self._file.flush()
@@ -147,7 +148,7 @@ class Journal(Generic[R]):
             raise self._terms.error(f"{self.path}: cannot be written: {error.strerror or error}") from error
 
     def _load(self, may_change: frozenset[str]) -> None:
-        """Read the header and the finished jobs of an existing journal; do nothing if it has no complete line.
+        """Read the header and the finished jobs of an existing journal; do nothing if the journal is empty.
 
         Raises:
             SPCAError: the journal belongs to other jobs, or is broken.

@@ -31,7 +31,7 @@ _MAX_DELAY_S: Final = 4.0
 
 
 def do_in_processes(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """Do jobs in several processes, or in this process if one worker is enough; see :class:`.dispatch.Engine`.
+    """Do jobs in worker processes, or in this process for a single worker; yield index and result of each job.
 
     If a process dies, its job is tried once more; if the process of the second try dies, the job is lost.
 
@@ -108,7 +108,7 @@ class _Pool(Generic[J, R]):
             worker.process.join(_EXIT_TIMEOUT_S)
 
     def _find_idle_worker(self) -> _Worker[J] | None:
-        """Return an idle worker, started if there are fewer than ``size`` workers; None if all are busy."""
+        """Return an idle worker, or start a worker if the pool has fewer than ``size``; None if all are busy."""
         for worker in self._workers:
             if worker.job is None:
                 return worker
@@ -192,7 +192,7 @@ def _serve(connection: Connection[Any, Any], setup: Setup[J, R], log: WorkerLog)
             threading.Thread(target=_exit_with_parent, daemon=True).start()
             with log.open_log():
                 _work(connection, setup)
-        finally:  # _Leave would not be caught any more, so SIGTERM ends the process directly
+        finally:  # from now on SIGTERM ends the process directly, because no code below catches _Leave
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
@@ -208,7 +208,10 @@ def _work(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
 
 
 def _make_unusable_message(setup: Setup[J, R], error: Exception) -> tuple[str, Exception]:
-    """Return the message for the parent after an error that lets no job be done; call this while handling it."""
+    """Return the message for the parent after an error because of which no job can be done.
+
+    Must be called in the ``except`` block of the error, because the message contains the current traceback.
+    """
     return "failed", _make_picklable(unusable(setup, error), setup.unusable, traceback.format_exc())
 
 

@@ -14,7 +14,7 @@ from spca.common.jobs.work import TRIES, J, R, Setup, unusable
 
 
 def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """Do jobs in Ray actors; see :class:`spca.common.jobs.dispatch.Engine`.
+    """Do jobs in Ray actors; yield index and result of each job.
 
     The actors run in the cluster that ``RAY_ADDRESS`` names. If the variable is not set, a local cluster is started.
 
@@ -59,7 +59,7 @@ class _JobActor(Generic[J, R]):
 
 
 def _do_jobs(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """Do jobs with ``workers`` actors; the job of an actor that dies is tried once more, then it is lost."""
+    """Do jobs with ``workers`` actors; if an actor dies, its job is tried again until :data:`TRIES` tries failed."""
     actor_class = ray.remote(_JobActor)
     queue = deque(jobs)
     tries = Counter[int]()

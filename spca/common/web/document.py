@@ -124,7 +124,7 @@ def _join_files(kind: PageKind, suffix: str) -> str:
 
 
 def _drop_comments(text: str) -> str:
-    """Return a script or a style without comment lines, blank lines and indentation, a fifth of its size."""
+    """Return a script or a style without comment lines, blank lines and indentation, which saves a fifth."""
     return _INDENTATION.sub("", _COMMENT.sub("", text))
 
 

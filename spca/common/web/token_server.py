@@ -80,7 +80,7 @@ class TokenHandler(BaseHTTPRequestHandler):
         """Send a response and close the connection.
 
         Args:
-            body: compressed with gzip, or empty. It is decompressed if the client does not accept gzip.
+            body: compressed with gzip, or empty. If the client does not accept gzip, the body is sent decompressed.
             kind: media type of the body, without the charset, which is UTF-8.
             policy: Content-Security-Policy.
         """

@@ -24,7 +24,7 @@ def read_settings_list(text: str) -> tuple[str, ...]:
     """Return the names of settings in a list that is separated by commas.
 
     Raises:
-        ValueError: a setting does not exist, or the list has a setting twice.
+        ValueError: a setting does not exist, or the list names a setting twice.
     """
     names = tuple(name.strip() for name in text.split(","))
     for name in names:

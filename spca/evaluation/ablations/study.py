@@ -222,7 +222,7 @@ class Study:
         path: the study's folder.
         learn: function that carries out a run.
         evaluate: function that evaluates a run.
-        options: options of this command; caps and servers may differ from those at the begin of the study.
+        options: options of this command; caps and servers may differ from the options that the study began with.
     """
 
     def __init__(self, path: Path, learn: Learn, evaluate: Evaluate, options: StudyOptions) -> None:
@@ -236,7 +236,7 @@ class Study:
         self._parts = {name: tuple(self._list_parts(name)) for name in self._record["settings"]}
 
     def run(self) -> tuple[AblationRow, ...]:
-        """Finish the study and return its rows, one for each setting; write the tables after each setting."""
+        """Finish the study and return a row for each setting; write the tables after each setting."""
         rows: list[AblationRow] = []
         with lock_folder(self._path, "study"), log_to_folder(self._path):
             remove_torn_files(self._path, ".*.tmp")
@@ -250,8 +250,8 @@ class Study:
     def list_report_arguments(self) -> list[str]:
         """Return the arguments of the command that reports a finished study.
 
-        Two settings that have a single run are compared. If only one setting has a single run, the run is shown; if no
-        setting has, the folder of the first setting is shown.
+        The report compares the runs of the first two settings with a single run. If only one setting has a single run,
+        the report shows that run. If no setting has a single run, the report shows the folder of the first setting.
         """
         single_runs = [parts[0].run for parts in self._parts.values() if len(parts) == 1]
         runs = [str(run) for run in single_runs if run is not None]
@@ -308,7 +308,7 @@ class Study:
         return _read_summary(part.run) or {}
 
     def _find_part(self, part: Part) -> tuple[Settings, Begun | None]:
-        """Return the settings of a part's run, and the run if it has begun, else None."""
+        """Return the settings of a part's run, and the begun run that is to be resumed (None for a new run)."""
         if part.run is None:
             return part.settings, None
         kept = KeptOptions(resume=part.run.name, runs=str(part.folder))
@@ -332,7 +332,7 @@ class Study:
         return summary
 
     def _describe_evaluation(self, part: Part) -> EvaluateOptions:
-        """Return the options of a part's evaluation, which is resumed if it has begun."""
+        """Return the options of a part's evaluation: options of a new evaluation, or of resuming a begun evaluation."""
         resume = part.evaluation.name if part.evaluation else None
         how = HowOptions(workers=self._options.workers, runs=str(part.folder), quiet=True, resume=resume)
         if resume:

@@ -19,9 +19,10 @@ MAX_FILMS: Final = 400
 
 
 def film_failures(groups: Sequence[Alike], make_world: WorldMaker, *, upstream_rules: bool) -> dict[str, Resimulated]:
-    """Return the films of failures by name of the episode: the attempts, then the witness if there is one.
+    """Return films of failed episodes, by name of the episode.
 
-    At most :data:`MAX_FILMS` films are made, spread evenly over the groups.
+    An episode has a film for each attempt and, if a witness shows that the episode can be solved, a last film of the
+    witness. At most :data:`MAX_FILMS` films are made, spread evenly over the groups.
     """
     films: dict[str, Resimulated] = {}
     films_left = MAX_FILMS
@@ -37,7 +38,7 @@ def film_failures(groups: Sequence[Alike], make_world: WorldMaker, *, upstream_r
 
 
 def _film_failure(failure: Failure, make_world: WorldMaker, upstream_rules: bool) -> Resimulated:
-    """Re-simulate all attempts of an episode, then the witness if there is one."""
+    """Re-simulate all attempts of a failed episode and, as a last attempt, the witness of solvability if known."""
     witness = failure.judged.verdict.witness if failure.judged else ()
     try:
         trajectory = make_trajectory(failure.played, make_world, upstream_rules=upstream_rules)

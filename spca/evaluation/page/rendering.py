@@ -122,7 +122,8 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
 def _describe_place(runs: Path) -> str:
     """Return the option ``--runs`` with a path relative to the working folder.
 
-    If the option is not needed, or its path would have to be absolute and reveal a path of this machine, return "".
+    Return "" if the option is not needed. Also return "" if only an absolute path would work, because a page must not
+    reveal a path of this machine.
     """
     folder = Path.cwd()
     if not where_runs_lie(runs) or not runs.is_relative_to(folder):

@@ -22,9 +22,9 @@ from spca.writers.stored import WriterFailure
 
 _MAX_REASON: Final = 400
 """Characters of a recorded reason."""
-_LONGEST_WRITER_REASON: Final = 100
+_MAX_WRITER_REASON: Final = 100
 """Characters of a single writer's reason."""
-_MAX_WRITER_REASONS: Final = 3
+_MAX_LISTED_WRITERS: Final = 3
 """Writers whose reasons are recorded if no writer has a plan; their reasons fit into :data:`_MAX_REASON`."""
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,}\b")
 """Address of an object in memory, which differs from process to process."""
@@ -89,9 +89,10 @@ class Player:
         return Played(episode, tuple(trials), time.perf_counter() - started)
 
     def _trials(self, world: World, episode: Episode) -> Iterator[Trial]:
-        """Yield one trial for each different plan; if a planner gives a reason instead of a plan, yield a last trial.
+        """Yield a trial for each different plan, executed from the first state of the episode.
 
-        Every plan is carried out from the first state of the episode. The caller stops the iteration.
+        If a planner gives a reason instead of a plan, yield a last trial with status :data:`NO_PLAN`. The caller stops
+        the iteration after a success or after the last allowed attempt.
         """
         snapshot = world.sense()
         failed = list[FailedPlan]()
@@ -114,10 +115,10 @@ class Player:
     def _plans(
         self, snapshot: Snapshot, episode: Episode, agent: AgentSource, failed: Sequence[FailedPlan]
     ) -> Iterator[tuple[str, Plan | str]]:
-        """Yield pairs of a planner's name and a plan, or, where there is no plan, the reason as a string.
+        """Yield pairs (name of the planner, plan); if a planner has no plan, the second value is the reason.
 
-        Plans of stored writers come first. If a model is named, at most :data:`MAX_EXECUTED` of them are yielded, then
-        the model is asked once for each attempt.
+        Plans of stored writers come first. Without a model, all these plans are yielded. With a model, at most
+        :data:`MAX_EXECUTED` of these plans are yielded; after that, the model is asked once for each attempt.
 
         Args:
             failed: the plans that have failed so far; the caller appends to this list during the iteration.
@@ -144,14 +145,14 @@ class Player:
 
 
 def _explain_no_plan(failures: Sequence[WriterFailure]) -> str:
-    """Return why no writer has a plan, one line for each of the first failures and a line with the number of others."""
+    """Return why no writer has a plan: a line for each of the first failures, and the number of further failures."""
     if not failures:
         return "there are no writers"
     lines = []
-    for failure in failures[:_MAX_WRITER_REASONS]:
-        reason = shorten(failure.reason, _LONGEST_WRITER_REASON, placeholder=" ...")
+    for failure in failures[:_MAX_LISTED_WRITERS]:
+        reason = shorten(failure.reason, _MAX_WRITER_REASON, placeholder=" ...")
         lines.append(f"{failure.label}: {reason}")
-    omitted = len(failures) - _MAX_WRITER_REASONS
+    omitted = len(failures) - _MAX_LISTED_WRITERS
     if omitted > 0:
         lines.append(f"and {format_count(omitted, 'other writer')}")
     return "\n".join(lines)

@@ -32,7 +32,7 @@ from spca.writers.stored import WriterFailure
 
 @contextmanager
 def open_player(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episode], Played]]:
-    """Open the player of an evaluation's episodes, with its sandbox and solver, and close it when the block ends.
+    """Open a sandbox, a solver and the player of an evaluation's episodes; close them when the block ends.
 
     Args:
         path: the evaluation's folder.
@@ -117,7 +117,7 @@ def open_prover(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episo
 
 @contextmanager
 def open_bot(path: Path) -> Iterator[Callable[[Episode], BotPlayed]]:
-    """Start the bot of BabyAI under the rules of an evaluation, and end its process when the block ends.
+    """Open the function that has the bot of BabyAI play an episode; end the bot's process when the block ends.
 
     Args:
         path: the evaluation's folder.

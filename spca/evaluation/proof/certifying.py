@@ -67,7 +67,7 @@ MakeWorld = Callable[[str, int], Playable]
 
 
 def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bool = False) -> Verdict:
-    """Return the verdict on an episode by a search that knows the whole grid.
+    """Return the verdict on an episode, by a search that knows the whole grid.
 
     Args:
         make_world: builds the world of an environment id and a seed under the same rules. A witness must solve this

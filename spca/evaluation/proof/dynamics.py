@@ -50,7 +50,7 @@ class End(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing that can be carried; ``inside`` is the number of the contained item, :data:`NOWHERE` if there is none."""
+    """A thing that can be carried; ``inside`` is the number of the item in a box, or :data:`NOWHERE`."""
 
     kind: str
     color: str
@@ -183,7 +183,7 @@ def front(maze: Maze, state: MazeState) -> int:
 def apply_primitive(maze: Maze, state: MazeState, action: int) -> tuple[MazeState, End]:
     """Return the state after a primitive, with ``progress`` unchanged, and how the ground ended the episode.
 
-    ``End.SUCCESS`` means that the agent entered a goal square, ``End.FAILURE`` that it entered lava.
+    The end is ``SUCCESS`` on a goal square, ``FAILURE`` in lava, and ``NONE`` everywhere else.
     """
     cell, heading, held, places, doors, listed, progress = state
     if action == LEFT:

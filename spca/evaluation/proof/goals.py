@@ -97,9 +97,9 @@ class Goal(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GoToGoal(Goal):
-    """Face one of some items, or one of some ``cells`` with a door or a wall.
+    """Face an item of ``items``, or a cell of ``cells`` with a door or a wall.
 
-    As in minigrid, an item counts where it lay at the last drop (``MazeState.listed``), even if it is gone.
+    As in minigrid, the place of an item is its place at the last drop (``MazeState.listed``), even if the item is gone.
     """
 
     items: tuple[int, ...]
@@ -132,7 +132,7 @@ class GoToGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class OpenGoal(Goal):
-    """Open one of some doors; if ``strict`` is set, toggling a door without opening one of them fails the mission."""
+    """Open a door of ``doors``; if ``strict`` is set, toggling any door without opening a door of ``doors`` fails."""
 
     doors: tuple[int, ...]
     strict: bool
@@ -167,7 +167,7 @@ class OpenGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class PickUpGoal(Goal):
-    """Pick up one of some items; if ``strict`` is set, picking up anything else fails the mission.
+    """Pick up an item of ``items``; if ``strict`` is set, picking up anything else fails the mission.
 
     The hand must be empty before, unless the verifier has not yet judged the goal.
     """
@@ -198,9 +198,9 @@ class PickUpGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class PutNextGoal(Goal):
-    """Put one of some items beside one of the items ``others``, or beside one of some ``cells``.
+    """Put an item of ``items`` beside an item of ``others`` or beside a cell of ``cells``.
 
-    If ``strict`` is set, picking up an item fails the mission.
+    If ``strict`` is set, picking up any item fails the mission.
     """
 
     items: tuple[int, ...]
@@ -236,6 +236,11 @@ class PutNextGoal(Goal):
             yield from _approach_to_lift(state, self.items)
 
     def cost(self, reach: Reach) -> float:
+        """Return the steps that the goal still needs.
+
+        The lower bound is the larger of the steps to lift an item and the steps to face a free cell beside a target.
+        The estimate adds the steps to lift an item, and the steps to carry the item to a target.
+        """
         maze = reach.maze
         state = reach.state
         targets = tuple(self._iterate_targets(state))
@@ -282,7 +287,7 @@ class SquareGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class TakeGoal(Goal):
-    """Hold one of some items; if ``fetch`` is set, holding anything else fails the mission.
+    """Hold an item of ``items``; if ``fetch`` is set, holding anything else fails the mission.
 
     Without ``fetch``, only the action of picking up is judged.
     """
@@ -332,7 +337,7 @@ class BesideGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class PutNearGoal(Goal):
-    """Put one of some items on or next to ``cell``, diagonals included.
+    """Put an item of ``items`` on or next to ``cell``, diagonals included.
 
     Picking up any other item, and dropping an item elsewhere, fail the mission.
     """

@@ -40,14 +40,14 @@ def find_way(simulator: Any, states: int) -> Found:
             _restore_moment(simulator, moment)
             _, reward, terminated, truncated, _ = simulator.step(action)
             if terminated and reward > 0:
-                return Found((*path, action), len(seen), False)
+                return Found((*path, action), len(seen), exhausted=False)
             after = _read_moment(simulator)
             if terminated or truncated or repr(after) in seen:
                 continue
             seen.add(repr(after))
             priority = len(path) + _HEURISTIC_WEIGHT * _estimate_steps(simulator, goal)
             heappush(queue, (priority, next(order), after, (*path, action)))
-    return Found(None, len(seen), not queue)
+    return Found(None, len(seen), exhausted=not queue)
 
 
 _Moment = tuple[int, tuple[int, int], int, tuple[tuple[int, int], ...], dict[str, Any]]
@@ -64,6 +64,7 @@ def _find_goal(simulator: Any) -> int:
 
 
 def _read_moment(simulator: Any) -> _Moment:
+    """Return the state of a simulator, without numpy values, so that equal states have equal representations."""
     column, row = simulator.agent_pos
     agent_place = (int(column), int(row))
     heading = int(simulator.agent_dir)
@@ -76,6 +77,7 @@ def _read_moment(simulator: Any) -> _Moment:
 
 
 def _restore_moment(simulator: Any, moment: _Moment) -> None:
+    """Set a simulator back to an earlier state."""
     simulator.step_count, simulator.agent_pos, simulator.agent_dir, places, generator = moment
     # Clear all old cells first, because an obstacle's new cell may be another obstacle's old cell.
     for obstacle in simulator.obstacles:

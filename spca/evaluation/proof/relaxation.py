@@ -19,7 +19,7 @@ _CLEARING = 6
 """Estimated steps to clear an item away: pick it up, turn, drop it, turn back, and spare steps."""
 
 _CLEARING_WITH_FULL_HAND = 10
-"""The same for an agent that must first put down the held item."""
+"""Estimated steps to clear an item away for an agent that must first put down another item."""
 
 
 class Relaxed:

@@ -83,7 +83,7 @@ def find_plan(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
             if total > maze.limit or end == End.FAILURE:
                 continue
             if end == End.SUCCESS:
-                return Found((*_path(paths, state), *executed), len(paths), False)
+                return Found((*_path(paths, state), *executed), len(paths), exhausted=False)
             if after in paths and paths[after][2] <= total:
                 continue
             estimate = mission.cost(Relaxed(maze, after, bound=False))
@@ -92,13 +92,13 @@ def find_plan(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
                 closed.discard(after)  # a shorter path to a closed state opens the state again
                 priority = total + _HEURISTIC_WEIGHT * estimate
                 heappush(queue, (priority, next(order), after))
-    return Found(None, len(paths), False)
+    return Found(None, len(paths), exhausted=False)
 
 
 def visit_all(maze: Maze, mission: Mission, start: MazeState, states: int) -> Found:
     """Search breadth first over primitives until there is a plan, no new state, or the step limit is reached.
 
-    The search also ends when it has seen more than ``states`` states; then the result is not ``exhausted``.
+    The search also ends after more than ``states`` states. In this case the result is not ``exhausted``.
     """
     parents: _Parents = {start: None}
     frontier = [start]
@@ -108,16 +108,17 @@ def visit_all(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
             for action in Primitive:
                 after, end = step_mission(maze, mission, state, action)
                 if end == End.SUCCESS:
-                    return Found((*_trace_primitives(parents, state), int(action)), len(parents), False)
+                    plan = (*_trace_primitives(parents, state), int(action))
+                    return Found(plan, len(parents), exhausted=False)
                 if end == End.NONE and after not in parents:
                     parents[after] = state, int(action)
                     next_frontier.append(after)
         if len(parents) > states:
-            return Found(None, len(parents), False)
+            return Found(None, len(parents), exhausted=False)
         frontier = next_frontier
         if not frontier:
             break
-    return Found(None, len(parents), True)
+    return Found(None, len(parents), exhausted=True)
 
 
 def carry_out(

@@ -93,7 +93,7 @@ class _Things:
         width: cells of a row.
         ground: permanent content of each cell.
         items, places: items by number, and their cells or :data:`NOWHERE`.
-        listed: ``places`` as minigrid's verifier knows them: a held item is listed where it was created.
+        listed: places of the items for minigrid's verifier: as ``places``, but a held item has its original cell.
         doors, door_states: doors by number, and their states.
         number: number of an item or a door, by ``id`` of minigrid's object.
         cells: cell of an object, by ``id`` of minigrid's object.
@@ -185,6 +185,11 @@ def _minigrid_name(thing: Any) -> str:
 
 
 def _read_mission(simulator: Any, things: _Things, upstream_rules: bool) -> Mission:
+    """Return the mission of a simulator; some missions also change ``things``, see :data:`_GOALS`.
+
+    Raises:
+        UnknownRulesError: no known class decides about success.
+    """
     # The class whose ``step`` the simulator inherits decides about success.
     judge = next(kind.__name__ for kind in type(simulator).__mro__ if "step" in vars(kind))
     if judge == "RoomGridLevel":
@@ -251,7 +256,7 @@ _GOALS: Final[dict[str, Callable[[Any, _Things], Goal]]] = {
     "UnlockEnv": _unlock,
     "UnlockPickupEnv": _take,
 }
-"""Function that reads the goal, by name of the class that defines ``step``."""
+"""Function that returns the goal, by name of the class that defines ``step``; it may adapt the grid to the rules."""
 
 
 def _read_instruction(instruction: Any, things: _Things, upstream_rules: bool) -> Mission:

@@ -14,29 +14,33 @@ from spca.llm.providers.base import Finish, Response
 Schema = TypeVar("Schema", bound=BaseModel)
 
 MAX_CHARS: Final = 100_000
-"""Most characters of an answer; a longer answer is refused before any of it is parsed."""
+"""Maximum number of characters of an answer; a longer answer is refused before any of it is parsed."""
 
 _MAX_STARTS: Final = 100
-"""Most opening braces at which parsing is tried; the bound keeps the time for a hostile answer linear in its size."""
+"""Maximum number of opening braces at which parsing is tried, so that the time for a hostile answer is linear in its
+size.
+"""
 
 _MAX_OBJECTS: Final = 1000
-"""Most JSON objects of an answer that are validated."""
+"""Maximum number of JSON objects of an answer that are validated."""
 
 _MAX_QUOTED: Final = 16_000
-"""Most characters of a complete answer that are quoted to the model."""
+"""Maximum number of characters that are quoted to the model from a complete answer."""
 _MAX_CUT_OFF: Final = 1000
-"""Most characters that are quoted to the model of an answer that was cut off by its length."""
+"""Maximum number of characters that are quoted to the model from an answer that was cut off by its length."""
 _MAX_REFUSAL: Final = 200
-"""Most characters of a refusal that are quoted in an error."""
+"""Maximum number of characters of a refusal that are quoted in an error."""
 _REASONING_SHARE: Final = 0.9
-"""Share of reasoning tokens from which on reasoning is blamed for an answer that was cut off by its length."""
+"""If an answer was cut off by its length, reasoning is blamed from this fraction of reasoning tokens in the output on.
+"""
 
 
 def plain(text: str) -> str:
-    """Return a text without leading thoughts, and with lone surrogates replaced, which files and servers refuse.
+    """Return a text without the model's thoughts at its beginning, and with lone surrogates replaced.
 
-    Some servers leave the thoughts of open reasoning models in the text, between ``<think>`` and ``</think>``. If a
-    prompt template ends with the opening tag, the text holds the closing tag only, alone on its line.
+    Files and servers refuse lone surrogates. Some servers leave the thoughts of open reasoning models in the text,
+    between ``<think>`` and ``</think>``. If a prompt template ends with the opening tag, the text contains only the
+    closing tag, alone on its line.
     """
     clean = text.encode("utf-8", "replace").decode()
     thoughts, closing_tag, answer = clean.partition("</think>")
@@ -47,7 +51,7 @@ def plain(text: str) -> str:
 
 
 def quotable(response: Response) -> str:
-    """Return the answer, shortened so that a repair request fits into the context that the question fitted into."""
+    """Return the answer to quote in a repair request; shorten it, so that the request fits into the model's context."""
     text = response.text
     if not text.strip():
         return ""

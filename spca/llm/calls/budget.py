@@ -14,7 +14,7 @@ from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.model_ref import ModelRef
 
 _Amounts: TypeAlias = Sequence[tuple[Decimal | int | None, Decimal | int]]
-"""Pairs of an amount that a request used, None if unknown, and a guess for the unknown amount; USD or tokens."""
+"""Pairs (amount that a request used, or None if unknown; guess for the unknown amount), in USD or tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Caps:
     def check(self, records: Sequence[Record], catalogue: Catalogue) -> None:
         """Refuse the next request if the requests in ``records`` have reached a cap.
 
-        A lost request may have been billed. Its unknown tokens or cost count as the largest known amount of all
-        requests, but at least as the lost prompt with an answer of the same length.
+        A lost request may have been billed. Its unknown tokens or cost count as the largest known amount of any
+        request. If an answer as long as the lost prompt would have been dearer, that amount counts instead.
 
         Raises:
             BudgetReached: names the cap, and the flag with which the user can raise the cap.
@@ -54,7 +54,7 @@ class Caps:
 
 
 def require_caps(models: Iterable[ModelRef], catalogue: Catalogue, asked: Caps, default_usd: float) -> Caps:
-    """Return the caps that the user asked for, with a cost cap added if all prices are known.
+    """Return the caps that the user asked for; add a default cost cap if the user gave none and all prices are known.
 
     Args:
         default_usd: the cost cap in USD if the user asked for no cost cap.
@@ -85,7 +85,10 @@ def require_caps(models: Iterable[ModelRef], catalogue: Catalogue, asked: Caps, 
 
 
 def _sum_amounts(amounts: _Amounts) -> Decimal:
-    """Return the sum of all amounts; an unknown amount counts as its guess or the largest known amount."""
+    """Return the sum of all amounts.
+
+    An unknown amount counts as its guess or as the largest known amount, whichever is larger.
+    """
     largest_known = max((known for known, _ in amounts if known is not None), default=0)
     total = Decimal(0)
     for known, guess in amounts:
@@ -106,9 +109,9 @@ def _describe_total(total: str, done: str, amounts: _Amounts) -> str:
 
 
 def _estimate_cost(record: Record, catalogue: Catalogue) -> Decimal:
-    """Return the highest cost (USD) of a request without a known cost: answer as long as the prompt, dearest tier.
+    """Return the highest possible cost (USD) of a request without a known cost, 0 if the model has no known price.
 
-    Return 0 if the cost is known or the model has no known price.
+    The answer is taken to be as long as the prompt, and the dearest price tier to apply. Return 0 if the cost is known.
     """
     if record.cost is not None:
         return Decimal(0)

@@ -16,7 +16,7 @@ from spca.llm.catalogue.servers import Server, Servers
 
 
 def find_place(model: ModelRef, servers: Servers) -> str:
-    """Return what tells apart two models of the same name: the address of the server, "" for the usual address.
+    """Return a text that tells apart models of the same name: the server's address, "" for the usual address.
 
     For a model file, return the size (bytes) and the modification time (ns) instead, "" if the file is missing.
     """
@@ -29,11 +29,11 @@ def find_place(model: ModelRef, servers: Servers) -> str:
 
 
 class Cache:
-    """A folder with one transcript per call key; the caller puts valid answers only into the folder.
+    """A folder with one transcript per call key; the caller puts only valid answers into the folder.
 
     Args:
         folder: folder of the transcripts; made by the first :meth:`put`.
-        servers: servers by prefix; answers from different addresses of a model are kept apart.
+        servers: servers by prefix; answers of the same model from different addresses are kept apart.
     """
 
     def __init__(self, folder: Path, servers: Servers | None = None) -> None:
@@ -42,7 +42,7 @@ class Cache:
         self._bypassed: set[str] = set()
 
     def get(self, call: Call) -> Answer | None:
-        """Return the cached answer to a call; None without a cached answer, or if the call is bypassed.
+        """Return the cached answer to a call; None without a cached answer, or if the call was bypassed.
 
         Raises:
             SettingsError: the file of the answer cannot be read.
@@ -66,7 +66,7 @@ class Cache:
         write_atomic(self._path(call), to_text(call, record, answer, "model"))
 
     def bypass(self, call: Call) -> None:
-        """Answer calls with this key from the cache no more in this run."""
+        """Make :meth:`get` return None for calls with this key, for the rest of the run."""
         self._bypassed.add(call.key)
 
     def _path(self, call: Call) -> Path:

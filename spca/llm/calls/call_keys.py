@@ -1,4 +1,4 @@
-"""Keys of calls: two calls with the same key are the same call (pure)."""
+"""Keys of calls: two calls with the same key count as the same call (pure)."""
 
 from __future__ import annotations
 

@@ -65,13 +65,13 @@ class CallDesk:
         notify: called with one line before a request is repeated.
         policy: when a failed request is repeated.
         sleep: function that waits a number of seconds.
-        asked_anew: role -> ``n``: answers that an earlier process got in the first ``n`` calls of the run are not
-            reused for this role.
+        asked_anew: role -> ``n``: for calls of this role, recorded answers to the first ``n`` calls of the run are not
+            reused; an earlier process recorded these answers.
 
     Attributes:
-        step_aside: returns the context that is active while a model needs the terminal.
-        waiting: given role and model, returns the context that is active while the model works, including the pauses
-            between repeated requests.
+        step_aside: returns the context manager that is active while a model needs the terminal.
+        waiting: given role and model, returns the context manager that is active while the model works, including the
+            pauses between repeated requests.
     """
 
     def __init__(
@@ -276,7 +276,8 @@ class CallDesk:
     def _recover(self, record: Record) -> Record:
         """Return the completed record of a request that was in flight when its process died.
 
-        The request counts as answered if its transcript had already been written; else the record stays as given.
+        If its transcript had already been written, the request counts as answered. Otherwise the given record is
+        returned.
         """
         transcript = self._transcripts.find_by_request(record.number)
         fate = "unknown" if transcript is None else f"answered in {transcript.name}"

@@ -29,7 +29,9 @@ def pack(transcripts: list[dict[str, Any]]) -> bytes:
 
 
 def unpack(path: Path) -> tuple[Transcript, ...]:
-    """Return the transcripts in a packed file, in order; each is named by the file and its line number (from 1).
+    """Return the transcripts in a packed file, in order.
+
+    The name of a transcript consists of the file and the line number (from 1).
 
     Raises:
         ResumeError: the file cannot be read.

@@ -20,10 +20,10 @@ class RetryPolicy:
     and 1. The random factor spreads clients that failed together (M. Brooker, "Exponential Backoff And Jitter", 2015).
 
     Attributes:
-        attempts: most requests for one call.
-        first_s: longest first wait, in seconds.
-        cap_s: longest wait, in seconds, unless the server asks for a longer wait.
-        longest_s: most seconds that a server may ask to wait; the call is given up if the server asks for more.
+        attempts: maximum number of requests for one call.
+        first_s: upper limit of the first wait, in seconds.
+        cap_s: upper limit of every wait, in seconds, unless the server asks for a longer wait.
+        longest_s: maximum wait that a server may ask for, in seconds; the call is given up if the server asks for more.
     """
 
     attempts: int = 6

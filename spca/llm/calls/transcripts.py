@@ -66,14 +66,14 @@ class Transcript:
     Attributes:
         name: file name, relative to the run's folder.
         key: key of the call.
-        prompt_key: key of the call without its model.
+        prompt_key: key of the prompt alone, which does not depend on the model.
         occurrence: number of earlier calls with the same key.
         index: number of the level in the run, from 1; 0 outside of levels.
         request_number: number of the call's last record in the ledger; 0 if no request was sent.
         estimated: whether the token counts are estimated.
         latency_s: seconds that the answer took.
-        turn: where in the run the call was made. The number of the turn is always 0, since the file lacks the number;
-            the right number follows from the order of the calls.
+        turn: where in the run the call was made. Its ``number`` is always 0, because the file lacks the number; the
+            right number follows from the order of the calls.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Transcripts:
     def begin_level(self, index: int) -> None:
         """Assign the following calls to a level; calls that an earlier process finished in this level are reused.
 
-        Transcripts of earlier levels only advance the counts of occurrences and turns.
+        Transcripts of earlier levels are not reused; they only advance the counts of occurrences and turns.
 
         Args:
             index: number of the level in the run, from 1.
@@ -156,7 +156,7 @@ class Transcripts:
         return self._finished.get((call.key, call.request.occurrence))
 
     def find_by_request(self, number: int) -> Transcript | None:
-        """Return the transcript of the answer to the request with this number, None if there is no such transcript.
+        """Return the transcript of the answer to the request with this number, None if there is no transcript.
 
         Only transcripts of levels that have not begun yet are searched.
         """
@@ -210,7 +210,9 @@ def unsent(call: Call, place: Place, name: str) -> Record:
 
 
 def read_all(folder: Path) -> tuple[Transcript, ...]:
-    """Return the finished calls in a folder of transcripts, in order; of two transcripts of a call the newer one.
+    """Return the finished calls in a folder of transcripts, in order.
+
+    If a call has two transcripts, return only the newer one.
 
     Raises:
         ResumeError: a file cannot be read.

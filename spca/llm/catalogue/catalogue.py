@@ -47,7 +47,7 @@ class Catalogue:
 
     @classmethod
     def load(cls, table: str | None, servers: Servers) -> Self:
-        """Return a catalogue with the user's table before the built-in table.
+        """Return a catalogue in which the user's table takes precedence over the built-in table.
 
         Models on Ollama's own service (ollama.com) have no known price.
 
@@ -77,10 +77,10 @@ class Catalogue:
     def provider(self, ref: ModelRef) -> Provider:
         """Return a new provider for a model, without sending a request.
 
-        If the provider class has an attribute ``models``, the attribute lists all models of the provider.
+        If the provider has an attribute ``models``, a model that is missing there is unknown.
 
         Raises:
-            ProviderConfigError: prefix or model are unknown, the model does not take its effort, or the provider's key
+            ProviderConfigError: prefix or model is unknown, the model does not accept its effort, or the provider's key
                 is missing.
         """
         server = self.server(ref)
@@ -129,7 +129,7 @@ class Catalogue:
 
         Args:
             refs: the models of a run.
-            today: by default the present day in UTC.
+            today: the present day; None for today's date in UTC.
 
         Raises:
             ProviderConfigError: a provider is unknown, or its key is missing.
@@ -141,16 +141,17 @@ class Catalogue:
         return look_up(models, providers, self.table, today)
 
     def find_warning(self, refs: Sequence[ModelRef], without_server: str = "", *, is_asked: bool) -> str:
-        """Return one line with all warnings about the models of a run, "" if there is nothing to warn of.
+        """Return one line with all warnings about the models of a run, "" if there are no warnings.
 
         Args:
             refs: the models of the run.
-            without_server: advice for the error if a server cannot be reached; if "", the line warns instead.
+            without_server: advice for the error that is raised if a server cannot be reached; if "", warn instead of
+                raising.
             is_asked: whether servers are asked for their lists; if not, only the spelling of names is checked.
 
         Raises:
             ProviderConfigError: a model cannot be used; names all faults and the models to use instead.
-            ProviderDownError: a server cannot be reached.
+            ProviderDownError: a server cannot be reached, and ``without_server`` is not "".
         """
         if not is_asked:
             self.require_spelling(refs)
@@ -161,7 +162,9 @@ class Catalogue:
         return report.warning()
 
     def require_spelling(self, refs: Iterable[ModelRef]) -> None:
-        """Refuse certainly misspelled models without asking servers, before other models of the run cost money.
+        """Raise an error if a model's name is certainly misspelled; ask no server.
+
+        The check comes before other models of the run cost money.
 
         Raises:
             UnknownModelError: names the model that is meant.

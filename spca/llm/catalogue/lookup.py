@@ -62,7 +62,7 @@ REFUSED: Final = frozenset({State.MISSING, State.GONE})
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The state of one model of a run; ``words`` says what is wrong and what to do, "" if all is well."""
+    """The state of one model of a run; ``words`` says what is wrong and what to do, "" if nothing is wrong."""
 
     model: ModelRef
     state: State
@@ -111,7 +111,7 @@ class Report:
         """Refuse to begin a run if a server cannot be reached, since every request to the server would fail.
 
         Args:
-            fix: advice how to do without the server, for the message.
+            fix: advice for the message: how to run without the server.
 
         Raises:
             ProviderDownError: names the servers.
@@ -138,8 +138,8 @@ class KnownList:
     Attributes:
         address: address of the server.
         entries: the models in the list; empty if the list is unavailable.
-        lost: message why the list is unavailable, "" if the list is available.
-        unreachable: message that no connection to the server can be made, "" if a connection was made.
+        lost: the reason why the list is unavailable, "" if the list is available.
+        unreachable: the reason why no connection to the server can be made, "" if a connection was made.
     """
 
     address: str
@@ -170,10 +170,10 @@ def look_up(
     """Look up models in the lists of their providers; each provider is asked once, all at the same time.
 
     Args:
-        refs: the models of a run; models without a server are not looked up.
-        providers: providers of the other models, by prefix.
+        refs: the models of a run; models that run in this process are not looked up.
+        providers: providers of the models that have a server, by prefix.
         table: properties and prices of models.
-        today: by default the present day in UTC.
+        today: the present day; None for today's date in UTC.
     """
     today = today or datetime.now(UTC).date()
     servers = {prefix: provider for prefix, provider in providers.items() if isinstance(provider, Listing)}
@@ -212,7 +212,10 @@ def _ask_list(server: Listing) -> KnownList:
 
 
 def judge(ref: ModelRef, known: KnownList, table: ModelTable, today: date) -> Finding:
-    """Return the finding on a model, from the list of its server and the table; see the table of this module (pure)."""
+    """Return the finding on a model from the list of its server and the model table (pure).
+
+    The rules are in the table of this module.
+    """
     info = table.info(ref)
     is_own_address = is_providers_own(ref.prefix, known.address)
     entry = known.find(ref)

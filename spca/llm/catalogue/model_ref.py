@@ -10,17 +10,17 @@ from spca.common.errors import SettingsError
 from spca.common.text import one_line
 
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""Reasoning efforts, least first; each model knows some of these words."""
+"""Reasoning efforts, least first; each model accepts some of them."""
 EFFORTS_OF: Final[Mapping[str, Sequence[str]]] = {
     "anthropic": ("none", "low", "medium", "high", "xhigh", "max"),
     "google": ("none", "minimal", "low", "medium", "high", "xhigh"),
     "ollama": ("none", "low", "medium", "high"),
 }
-"""Prefix -> efforts that the provider's protocol can express; a prefix that is missing here can express all."""
+"""Prefix -> efforts that the provider's protocol can express; for a missing prefix, all efforts can be expressed."""
 EMBEDDED: Final = ("reference", "faulty")
 """Prefixes of models that are part of this program; these models read only the data in prompts."""
 IN_PROCESS: Final = frozenset({*EMBEDDED, "replay", "llamacpp", "human"})
-"""Prefixes of models without a server; these models take no effort, so that "@" is part of their name or path."""
+"""Prefixes of models without a server; these models accept no effort, so an "@" is part of their name or path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class ModelRef:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the model of a text; an ``@`` before a word that is no effort belongs to the model's name.
+        """Return the model that a text names.
 
-        An example is ``gemma@q4_k_m``.
+        If the word after ``@`` is not an effort, ``@`` and the word belong to the model's name, as in ``gemma@q4_k_m``.
         """
         prefix, slash, rest = text.partition("/")
         name, _at, word = rest.rpartition("@")
@@ -99,10 +99,10 @@ class ModelRef:
         return replace(self, effort=effort, is_bare=False)
 
     def find_effort_fault(self, least: str | None) -> str:
-        """Return why the model does not take its effort, "" if the effort is accepted.
+        """Return why the model does not accept its effort, "" if the effort is accepted.
 
         Args:
-            least: the least effort that the model takes, None if unknown.
+            least: the least effort that the model accepts, None if unknown.
         """
         accepted = EFFORTS_OF.get(self.prefix, EFFORTS)
         if least is not None:

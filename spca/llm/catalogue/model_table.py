@@ -28,7 +28,7 @@ from spca.llm.providers.base import ModelInfo
 from spca.llm.providers.secrets import quote_line
 
 Entries = Mapping[str, Mapping[str, Any]]
-"""Name or pattern of models -> fields; a field with the value None is unknown, even if a later table has a value."""
+"""Name or pattern of models -> fields; a field of None means unknown, even if a later table has a value."""
 
 _DATE_SUFFIX: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _WILDCARDS: Final = frozenset("*?[")
@@ -48,7 +48,7 @@ class ModelTable:
 
     @classmethod
     def load(cls, path: Path | None = None) -> ModelTable:
-        """Return the built-in table; if ``path`` is given, the user's table there takes precedence.
+        """Return the built-in table; if ``path`` is given, the user's table at ``path`` takes precedence over it.
 
         Raises:
             SettingsError: the user's table cannot be read; names the invalid entry.
@@ -88,7 +88,7 @@ class ModelTable:
     def price(self, ref: ModelRef, when: float | None = None) -> Price | None:
         """Return the price of a model at a time, None if the price is unknown.
 
-        If a model was shut down and no table names its price, the price of its successor holds. A provider that still
+        If a model was shut down and no table gives its price, return the price of its successor. A provider that still
         accepts the old name answers with the successor.
 
         Args:
@@ -141,7 +141,7 @@ def _has_wildcard(name: str) -> bool:
 
 
 def _precision(pattern: str) -> tuple[bool, int]:
-    """Return a sort key by which precise patterns come later: exact names after patterns, longer texts after shorter.
+    """Return a key that sorts more precise patterns later: exact names after wildcards, longer patterns after shorter.
 
     A dated name is longer than the undated name, so the fields of the dated entry replace those of the undated entry.
     """
@@ -164,7 +164,7 @@ def _merge_entry(values: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, 
 def _join_rates(entry: Mapping[str, Any], published: Mapping[int, Mapping[str, Decimal]]) -> dict[int, dict[str, Any]]:
     """Return the rates of a model by size; a rate in the model's entry replaces the published rate.
 
-    The size is the number of prompt tokens that a prompt has to exceed for these rates; the smallest size is 0.
+    The rates of a size apply to prompts of more tokens than the size; the smallest size is 0.
     """
     own_rates = _read_rates(entry)
     base = {**published.get(0, {}), **own_rates}
@@ -180,7 +180,7 @@ def _join_rates(entry: Mapping[str, Any], published: Mapping[int, Mapping[str, D
 
 
 def _read_rates(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rates in an entry as decimals; a rate with the value None stays None, for unknown."""
+    """Return the rates in an entry as decimals; a rate of None, which means unknown, stays None."""
     rates: dict[str, Any] = {}
     for kind in RATES:
         if kind in entry:
@@ -228,7 +228,7 @@ def _find_fault(name: str, entry: object) -> str:
 
 
 def _is_day(value: object) -> bool:
-    """Return whether a value is a day in the form YYYY-MM-DD; ``fromisoformat`` alone accepts other forms."""
+    """Return whether a value is a day in the form YYYY-MM-DD; refuse other forms that ``fromisoformat`` accepts."""
     if not isinstance(value, str):
         return False
     try:

@@ -47,7 +47,7 @@ class Rates:
     cache_write: Decimal | None = None
 
     def cost(self, usage: Usage) -> Decimal:
-        """Return the USD of the counted tokens; unknown counts are 0, counts of the cache are at most the input."""
+        """Return the USD of the counted tokens; an unknown count is 0, and cache counts are at most the input count."""
         total_input = usage.input_tokens or 0
         cached = min(usage.cached_tokens or 0, total_input)
         cache_write = min(usage.cache_write_tokens or 0, total_input - cached)
@@ -67,9 +67,9 @@ class Price:
     """The price of a model.
 
     Attributes:
-        tiers: number of tokens that a prompt has to exceed -> rates for all tokens of the request. The highest number
-            that the prompt exceeds applies; the smallest number is 0.
-        up_to: for a prompt of more tokens the price is unknown; None for no bound.
+        tiers: size -> rates for all tokens of the request. A size is a number of tokens that the prompt has to exceed.
+            The largest size that the prompt exceeds applies; the smallest size is 0.
+        up_to: largest prompt (tokens) with a known price; None for no bound.
     """
 
     tiers: Mapping[int, Rates]
@@ -91,10 +91,10 @@ class Price:
         return self.tiers[size].cost(usage)
 
     def most(self, tokens: int) -> Decimal:
-        """Return the highest USD of a prompt and an answer of ``tokens`` tokens each, over all tiers.
+        """Return the highest possible USD of a request with a prompt and an answer of ``tokens`` tokens each.
 
-        All tiers count, because the estimated size of a prompt leaves out its pictures and tools. The prompt may be
-        new, read from the cache or written into the cache.
+        All tiers are considered, because the estimated size of a prompt leaves out its pictures and tools. The prompt
+        may be new, read from the cache or written into the cache.
         """
         without_cache = Usage(tokens, tokens, cached_tokens=0, reasoning_tokens=0, cache_write_tokens=0)
         read_from_cache = replace(without_cache, cached_tokens=tokens)
@@ -106,7 +106,7 @@ class Price:
 def find_published_rates(ref: ModelRef, when: float) -> dict[int, dict[str, Decimal]]:
     """Return the published rates of a model by size and kind; empty if the model has no published price.
 
-    The size is the number of tokens that a prompt has to exceed for these rates.
+    The rates of a size apply to prompts of more tokens than the size.
 
     Args:
         ref: the model; its effort does not matter.
@@ -152,7 +152,7 @@ def _rates_by_size(price: object) -> dict[int, Decimal]:
 
 
 def _rate_at(size: int, tiers: Mapping[int, Decimal]) -> Decimal:
-    """Return the rate of the largest tier whose start is at most ``size``."""
+    """Return the rate of the tier with the largest size that is at most ``size``."""
     start = max(start for start in tiers if start <= size)
     return tiers[start]
 

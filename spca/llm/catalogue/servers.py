@@ -24,7 +24,9 @@ PROVIDER_HOSTS: Final = {
     "anthropic": ".api.anthropic.com",
     "google": ".generativelanguage.googleapis.com",
 }
-"""Prefix -> ending of the host names at which the provider itself serves its models; some have a host per region."""
+"""Prefix -> ending of the host names at which the provider itself serves its models; an ending may cover regional
+hosts.
+"""
 SERVERS_VARIABLE: Final = "SPCA_SERVERS"
 """Environment variable that lists servers of the user: ``NAME=URL`` or ``NAME=URL|KEY_VARIABLE``, between commas."""
 SERVER_FORM: Final = "NAME=URL[,KEY_VARIABLE]"
@@ -40,8 +42,8 @@ class Server:
     Attributes:
         url: address; None for the address in the provider's environment variable, or else the usual address.
         key_variable: environment variable with the key of the server; None for the provider's own variables.
-        is_named: whether the user has added the server under a new prefix. Such servers speak OpenAI's protocol, and
-            get no key of a provider.
+        is_named: whether the user has added the server under a new prefix. If so, the server speaks OpenAI's protocol
+            and is never sent a provider's key.
     """
 
     url: str | None = None
@@ -54,7 +56,7 @@ Servers = Mapping[str, Server]
 
 
 def is_providers_own(prefix: str, url: str | None) -> bool:
-    """Return whether an address is that of the prefix's provider itself; None is the usual address."""
+    """Return whether an address belongs to the provider of the prefix itself; None stands for the usual address."""
     if not url:
         return True
     provider_host = PROVIDER_HOSTS.get(prefix)
@@ -99,7 +101,7 @@ def parse_servers(flags: Sequence[str], listed: str) -> dict[str, Server]:
         listed: the value of :data:`SERVERS_VARIABLE`, "" if the variable is not set.
 
     Raises:
-        SettingsError: a text is not of the form; the message repeats no text that may be a key.
+        SettingsError: a text has another form; the message repeats no text that may be a key.
     """
     listed_texts = [text for text in listed.split(",") if text.strip()]
     listed_servers = _parse_all(SERVERS_VARIABLE, "|", listed_texts)
@@ -132,7 +134,7 @@ def _parse_server(given_by: str, separator: str, text: str) -> tuple[str, Server
 
     Args:
         given_by: the flag or variable that holds the text, for messages.
-        separator: the character before the key variable in the documented form; "," and "|" are both accepted.
+        separator: "," or "|": the character that the documentation puts before the key variable; both are accepted.
     """
     name, equals, rest = text.partition("=")
     url, *variables = re.split("[,|]", rest)

@@ -10,11 +10,11 @@ from typing import Final
 from spca.llm.catalogue.model_ref import ModelRef
 
 _LEAST_SIMILARITY: Final = 0.8
-"""Least ratio of :class:`difflib.SequenceMatcher` between a given name and a known name."""
+"""Minimum ratio of :class:`difflib.SequenceMatcher` between a given name and a known name."""
 _MAX_NAME: Final = 100
-"""Most characters of a name that is compared."""
+"""Maximum number of characters of a name that is compared."""
 _SHORT_WORD: Final = 4
-"""Most letters of a word in which only one letter may differ."""
+"""Maximum number of letters of a short word; in a short word, only one letter may differ."""
 
 
 def find_nearest(ref: ModelRef, known: Collection[str], *, has_prefix: bool = True) -> ModelRef | None:

@@ -46,13 +46,15 @@ class Fields:
         return Fields(self._values.get(name))
 
     def read_objects(self, name: str) -> list[Fields]:
-        """Return the JSON objects in the list in a field; an object without a list counts as a list of one object."""
+        """Return the JSON objects in a field that holds a list; a single object counts as a list of one object."""
         value = self._values.get(name)
         items = value if isinstance(value, list) else [value]
         return [Fields(item) for item in items if isinstance(item, dict)]
 
     def read_content(self, label: str) -> str:
-        """Return the text in the field "content", which holds a text or a list of parts; other parts are left out.
+        """Return the text in the field "content", which holds a text or a list of parts.
+
+        Parts other than text are left out.
 
         Raises:
             BadAnswerError: the field holds neither a text nor parts.
@@ -69,7 +71,8 @@ class Fields:
         """Return the tool call that this object describes.
 
         Args:
-            arguments: name of the field with the arguments: a JSON object, the JSON text of an object, or empty.
+            arguments: name of the field with the arguments. The field holds a JSON object, the JSON text of an object,
+                or nothing.
             label: name of the model, for messages.
 
         Raises:
@@ -102,8 +105,8 @@ def count_usage(
     No prompt is empty, so 0 tokens for the prompt mean that the count is unknown. If both prompt and answer have 0
     tokens, the server does not count, and all counts are unknown.
 
-    If a server counts reasoning beside the output, reasoning is added to the output. Such servers are recognised by
-    their total, or because reasoning exceeds the output.
+    If a server counts reasoning separately from the output, reasoning is added to the output. Such a server is
+    recognised by its total, or because reasoning exceeds the output.
 
     Args:
         sent: tokens of the prompt.

@@ -25,7 +25,7 @@ class Image:
     """A picture in a message.
 
     Attributes:
-        media_type: such as "image/png".
+        media_type: media type, such as "image/png".
         data: bytes of the image file.
         detail: "low" or "high" resolution for the model, which affects the price; "" leaves the choice to the server.
             Servers without this option ignore the value.
@@ -71,7 +71,8 @@ class Usage:
         output_tokens: all tokens that the model generated.
         cached_tokens: part of the input that was read from the provider's cache.
         reasoning_tokens: part of the output that was reasoning.
-        cache_write_tokens: part of the input that was written into the provider's cache; no part of ``cached_tokens``.
+        cache_write_tokens: part of the input that was written into the provider's cache; not included in
+            ``cached_tokens``.
     """
 
     input_tokens: int | None = None
@@ -117,7 +118,8 @@ class RequestOptions:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where in a run a call is made: ``number`` counts the calls of a role, such as "planner", in a level from 0."""
+    """Where in a run a call is made; ``number`` counts the calls of a role, such as "planner", within a level, from 0.
+    """
 
     category: str
     level: str
@@ -177,8 +179,8 @@ class ModelInfo:
     """Properties of a model, without its price; None for an unknown property.
 
     Attributes:
-        context: most tokens of prompt and answer together.
-        max_output: most tokens of an answer.
+        context: maximum number of tokens of prompt and answer together.
+        max_output: maximum number of tokens of an answer.
         api: "chat" or "responses".
         shutdown: day on which the model is shut down.
         successor: model (with prefix) that replaces the model after its shutdown.
@@ -201,8 +203,8 @@ class Target:
         model: name of the model without prefix.
         base_url: address of the server; None for the usual address.
         info: properties of the model.
-        is_open: whether the server takes no key; neither keys nor proxies of the environment are used.
-        is_named: whether the user has added the server; only the key in ``key_variable`` is sent.
+        is_open: whether the server takes no key. If so, the keys and proxies in environment variables are ignored.
+        is_named: whether the user has added the server. If so, only the key in ``key_variable`` is sent.
         key_variable: environment variable with the key; None for the provider's own variables.
         label: name of the model in messages; "" for prefix and name.
         wording: replacements for fields of :class:`spca.llm.providers.failures.Service`, for programs whose options

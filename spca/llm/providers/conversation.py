@@ -27,7 +27,7 @@ def _is_empty_system_message(message: Message) -> bool:
 
 
 def add_system_line(messages: list[Message], line: str) -> list[Message]:
-    """Return ``messages`` with ``line`` added to the first system message; without any, add a system message."""
+    """Return ``messages`` with ``line`` appended to the first system message, or with a new system message."""
     for position, message in enumerate(messages):
         if message.role == "system":
             text = f"{message.text}\n\n{line}" if message.text else line
@@ -36,7 +36,10 @@ def add_system_line(messages: list[Message], line: str) -> list[Message]:
 
 
 def make_sendable(text: str) -> str:
-    """Return ``text`` with "?" in place of lone surrogates, which generated code may print and UTF-8 cannot encode."""
+    """Return ``text`` with "?" in place of lone surrogates.
+
+    Generated code may print lone surrogates, but UTF-8 cannot encode them.
+    """
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -60,7 +63,7 @@ def declare_tools(tools: Sequence[Tool], key: str) -> list[dict[str, Any]]:
 
 
 def tell_choice(choice: str) -> str:
-    """Return an instruction to call a tool, for servers that cannot be given the choice as a field of the request.
+    """Return an instruction to call a tool, for servers whose requests have no field for this choice.
 
     Args:
         choice: "required" for any of the tools, or the name of a tool.

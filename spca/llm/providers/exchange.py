@@ -1,9 +1,9 @@
 """One request and its answer over HTTP, in the same way for all SDKs.
 
-A response hook of the SDK's HTTP client reads every answer before the SDK does. The hook turns a refusal into a
-:class:`~spca.llm.providers.failures.Reply`, since the SDKs' own exceptions contain the key and may lack the headers.
-Of a success, the hook keeps the JSON body. The body is read in place of the SDK's result, because an SDK may refuse a
-whole answer for a field that the program does not need.
+A response hook of the SDK's HTTP client reads every answer before the SDK does. If the server refused the request, the
+hook makes a :class:`~spca.llm.providers.failures.Reply`, since the SDKs' own exceptions contain the key and may lack
+the headers. If the request succeeded, the hook stores the JSON body. This program reads the stored body and ignores the
+SDK's result, because an SDK may reject a whole answer for a field that is not needed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _RefusedError(Exception):
 
 
 class _BrokenError(Exception):
-    """The answer breaks the protocol."""
+    """Raised for an answer that breaks the protocol."""
 
 
 class ModelServer(ABC):
@@ -153,14 +153,14 @@ class ModelServer(ABC):
         """Return the response in the JSON body of an answer."""
 
     def _adapt(self, _request: Request, _error: ProviderConfigError) -> str:
-        """Change the form of later requests if the refusal calls for a change.
+        """Change the form of later requests if the error calls for a change.
 
         Return a description of the change, "" if nothing was changed.
         """
         return ""
 
     def _load(self) -> object:
-        """Access the modules that the SDK imports on first access."""
+        """Access the modules that the SDK imports lazily, so that they are imported."""
         return self._sdk()
 
     @abstractmethod
@@ -168,7 +168,7 @@ class ModelServer(ABC):
         """Ask the server for its list of models, once."""
 
     def _sdk(self) -> Any:
-        """Return the client of the SDK, which is made on first use."""
+        """Return the client of the SDK; the first call makes the client."""
         if self._client is None:
             self._client = self._connect()
         return self._client
@@ -229,7 +229,8 @@ class ModelServer(ABC):
             raise self._translate(error, request) from error
 
     def _translate(self, error: Exception, request: Request) -> ProviderError:
-        """Return an SDK's error as an error of this program; the first known error in its chain of causes decides."""
+        """Return an SDK's error as an error of this program; the first recognised error in its chain of causes decides.
+        """
         label = self._label
         for link in error_chain(error):
             if isinstance(link, _RefusedError):
@@ -262,7 +263,10 @@ class ModelServer(ABC):
         return TransientError(f"{label}: the connection to {address} broke: {cause}", lost=True)
 
     def _list_first_names(self) -> str:
-        """Return the first names in the list of models, "" at the provider itself or if the list is unavailable."""
+        """Return the first names in the server's list of models as a text.
+
+        Return "" if the server is the provider's own, or if the list is unavailable.
+        """
         if self._is_at_provider:
             return ""
         try:
@@ -292,7 +296,7 @@ def _find_key(label: str, variables: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _connect_soon(request: Any) -> None:
-    """Shorten the time for making a connection to :data:`CONNECT_S`; a request hook of the HTTP client."""
+    """Limit the time for making a connection to :data:`CONNECT_S`; used as a request hook of the HTTP client."""
     timeouts = request.extensions["timeout"]
     timeouts["connect"] = min(CONNECT_S, timeouts["connect"] or CONNECT_S)
 

@@ -95,7 +95,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer other than success; ``body`` is a JSON value, or a text if the answer is not JSON."""
+    """An answer that reports no success; ``body`` is a JSON value, or a text if the answer is not JSON."""
 
     status: int
     headers: Mapping[str, str]
@@ -195,10 +195,10 @@ def retry_after(reply: Reply, now: float | None = None) -> float | None:
 
 
 def _seconds(value: str | None, unit: float = 1.0) -> float | None:
-    """Return a number in a text as seconds, None if the text is no finite number of at least 0.
+    """Return the seconds in a text that holds a number, None if the text is no finite number of at least 0.
 
     Args:
-        unit: length of the text's unit in seconds.
+        unit: seconds per unit of the number in the text.
     """
     try:
         wait = float(value or "nan") * unit

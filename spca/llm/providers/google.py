@@ -25,7 +25,7 @@ API_VERSION: Final = "v1beta"
 _LIST_PREFIX: Final = "models/"
 """Prefix of models' names in Google's lists."""
 _WITH_BUDGET: Final = ("gemini-1", "gemini-2")
-"""Beginnings of the names of models whose reasoning is limited by tokens; later models take a level."""
+"""Prefixes of the names of models whose reasoning is limited by a number of tokens; later models accept a level."""
 _LEVELS: Final = ("minimal", "low", "medium", "high", "xhigh")
 _BUDGETS: Final[Mapping[str, int]] = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
 """Effort -> tokens of reasoning; the numbers come from Google's own layer for OpenAI's protocol."""

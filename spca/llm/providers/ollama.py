@@ -27,7 +27,7 @@ from spca.llm.providers.failures import OTHER_MODEL
 from spca.llm.providers.schemas import Schema, json_schema
 
 CONTEXT: Final = 16384
-"""Tokens of context to ask for if the model's context is unknown.
+"""Tokens of context to request if the model's context is unknown.
 
 Ollama's own default is a few thousand tokens, and Ollama silently cuts off the beginning of a longer prompt.
 """
@@ -59,7 +59,7 @@ class OllamaProvider(ModelServer):
         return self._translate_errors(lambda: self._set_timeout(timeout_s).show(model).capabilities or ())
 
     def _set_timeout(self, timeout_s: float) -> Any:
-        """Set the timeout of the SDK's client, and return the client; the SDK has no timeout for single requests."""
+        """Return the SDK's client with its timeout set; the SDK has no timeout for single requests."""
         client = self._sdk()
         client._client.timeout = timeout_s
         return client
@@ -121,7 +121,10 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 def _join_types(schema: Schema) -> Schema:
-    """Return ``schema`` with a list of types in place of an ``anyOf`` of mere types, which the SDK would drop."""
+    """Return ``schema`` with a list of types in place of an ``anyOf`` whose choices are mere types.
+
+    The SDK would drop the ``anyOf``.
+    """
     choices = schema.get("anyOf", [])
     are_mere_types = all(set(choice) == {"type"} for choice in choices)
     if not choices or not are_mere_types:
@@ -132,7 +135,10 @@ def _join_types(schema: Schema) -> Schema:
 
 
 def _describe_tools(request: Request) -> str:
-    """Return instructions for which a request has no field: the choice of a tool, and schemas the SDK would cut."""
+    """Return instructions that the fields of a request cannot carry.
+
+    They name the choice of a tool, and give the schemas of arguments that the SDK would send incompletely.
+    """
     choice = request.tool_choice
     is_free = choice == "auto"
     lines = ["Call a tool where it helps; otherwise answer in words." if is_free else tell_choice(choice)]

@@ -1,9 +1,9 @@
 """JSON schemas of Pydantic classes, in the subset of JSON Schema that the structured outputs of all servers support.
 
 The subset is that of OpenAI's strict mode: every object is closed, and all of its properties are required. Servers
-treat ``$ref`` differently, so each reference is replaced by the definition, except for references of a class to itself.
-Keywords outside the subset (defaults, lengths of strings) are dropped. Dropping them only loosens the schema, and
-answers are validated with the class later.
+treat ``$ref`` differently, so each reference is replaced by the definition; only references of a class to itself
+remain. Keywords outside the subset (defaults, lengths of strings) are dropped. Dropping a keyword only loosens the
+schema, and answers are later validated with the class.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DROPPED: Final = frozenset(
 
 
 def json_schema(model: type[BaseModel]) -> Schema:
-    """Return the schema of ``model``: closed objects, all properties required, references in recursive classes only."""
+    """Return the schema of ``model``: closed objects, all properties required; references in recursive classes only."""
     whole = model.model_json_schema()
     tightening = _Tightening(whole.get("$defs", {}))
     schema = tightening.tighten(whole)
@@ -71,7 +71,7 @@ class _Tightening:
     """Rewrites nodes of a schema into the subset.
 
     Attributes:
-        recursive: names of classes that refer to themselves, as far as nodes were rewritten; these references remain.
+        recursive: names of the classes found so far that refer to themselves; references to these classes remain.
     """
 
     def __init__(self, definitions: Mapping[str, Schema]) -> None:
@@ -87,7 +87,7 @@ class _Tightening:
         return schema
 
     def tighten(self, node: Schema) -> Schema:
-        """Return a node in the subset; add the name of a class that contains itself to ``recursive``."""
+        """Return a node rewritten into the subset; add the name of a class that contains itself to ``recursive``."""
         if "$ref" in node:
             name = node["$ref"].removeprefix(_REF)
             if name in self._expanding:
@@ -114,7 +114,7 @@ class _Tightening:
         return tight
 
     def _tighten_value(self, key: str, value: Any) -> Any:
-        """Return the value of a keyword, with the schemas inside the value in the subset."""
+        """Return the value of a keyword, after rewriting all schemas inside the value into the subset."""
         if key == "properties":
             return {name: self.tighten(child) for name, child in value.items()}
         if key in {"items", "additionalProperties"} and isinstance(value, dict):

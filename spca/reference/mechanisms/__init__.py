@@ -1,6 +1,7 @@
 """The reference planner's view of gridworld tasks: keys, doors, switches, gates, blocks, teleporters and hazards.
 
-Where a curriculum level is mostly unknown and a plan names skills, much of such a task is known and the order of the
-work is what matters: :mod:`.terrain` reads the map out of the prompt, :mod:`.errands` the mission, :mod:`.search` finds
-the cheapest way of doing it all, and :mod:`.formulation` writes what that way has to do, and in which order, as PDDL.
+A curriculum level is mostly unknown, so a plan names skills. Much of a gridworld task is known, so the order of the work
+matters. :mod:`.terrain` reads the map out of the prompt, and :mod:`.errands` reads the mission. :mod:`.search` finds the
+cheapest way of doing all errands. :mod:`.strategy` turns this way into jobs, and :mod:`.formulation` writes the jobs and
+their order as PDDL.
 """

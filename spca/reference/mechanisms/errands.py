@@ -1,4 +1,4 @@
-"""What a gridworld mission asks for: errands and prohibitions, read from its sentence (pure)."""
+"""The errands and prohibitions of a gridworld mission, parsed from the mission's sentence (pure)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ class Errand:
     """A part of a mission.
 
     Attributes:
-        verb: get, survive, pick up, carry, turn on, open or push.
-        thing: name of what it is done with ("key_blue_2"), "" for none.
-        target: number of the target that a block is pushed onto, counted from 1 row by row; 0 for a cell.
-        cell: (row, column) that a block is pushed to.
-        offset: the same, from where the agent started; None where ``cell`` is known.
-        forbidden: it must not be the case.
+        verb: "get", "survive", "pick up", "carry", "turn on", "open" or "push".
+        thing: the name of the thing to act on ("key_blue_2"), or "" if the errand names no thing.
+        target: the number of the target, counted from 1 row by row, onto which a block is pushed; 0 if the block is
+            pushed to a cell.
+        cell: the (row, column) to which a block is pushed, counted from 0; None if unknown or not needed.
+        forbidden: the state that the errand describes must not hold at the end.
+        offset: the (rows down, columns right) of the cell from the start; None if ``cell`` is known or not needed.
     """
 
     verb: str
@@ -47,7 +48,7 @@ class Errand:
     offset: tuple[int, int] | None = None
 
     def from_start(self, start: tuple[int, int]) -> Errand:
-        """Return the same errand with its cell on a map on which the agent started at ``start``."""
+        """Return the errand with ``cell`` in place of ``offset``, if the agent started at ``start`` (row, column)."""
         if self.offset is None:
             return self
         row, column = start
@@ -56,20 +57,28 @@ class Errand:
 
 
 def read_errands(mission: str) -> tuple[Errand, ...]:
-    """Return the parts of a mission.
+    """Return the errands of a mission, in the order of the sentence.
 
     Raises:
-        BadAnswerError: quotes the part that cannot be read.
+        BadAnswerError: a part of the mission cannot be read; the message quotes this part.
     """
-    return tuple(_errand(part) for part in mission.split(" and "))
+    return tuple(_read_errand(part) for part in mission.split(" and "))
 
 
 def number_name(name: str, number: int) -> str:
-    """Return the name of the ``number``-th of several alike: ``key_blue``, ``key_blue_2`` ..."""
+    """Return the name of the ``number``-th thing, counted from 1, of the same kind and colour: ``key_blue_2``.
+
+    The first thing has no number in its name: ``key_blue``.
+    """
     return name if number == 1 else f"{name}_{number}"
 
 
-def _errand(part: str) -> Errand:
+def _read_errand(part: str) -> Errand:
+    """Parse a part of a mission such as "do not open the red door".
+
+    Raises:
+        BadAnswerError: the part has none of the known forms.
+    """
     words = part.removeprefix("do not ")
     match = next((match for form in _FORMS if (match := form.fullmatch(words))), None)
     if match is None:
@@ -94,13 +103,15 @@ def _errand(part: str) -> Errand:
         target = int(groups.get("target") or 1)
 
     verb = groups["verb"]
+    forbidden = part != words
     if verb == "have":
-        forbidden_verb = "turn on" if groups["kind"] == "switch" else "open"
-        return Errand(forbidden_verb, name, forbidden=True, target=target)
-    return Errand(verb, name, target, cell, part != words, offset)
+        # "have the red switch off" forbids the state that "turn on the red switch" asks for.
+        verb = "turn on" if groups["kind"] == "switch" else "open"
+        forbidden = True
+    return Errand(verb, name, target, cell, forbidden, offset)
 
 
 def _read_signed_distance(way: str) -> int:
-    """Read a distance with its sign: ``"2 north"`` -> -2."""
+    """Return a distance that is negative to the north and to the west: ``"2 north"`` -> -2."""
     number, _, direction = way.partition(" ")
     return -int(number) if direction in ("north", "west") else int(number)

@@ -1,4 +1,4 @@
-"""The map of a gridworld task as the prompt shows it: ground, things with their names, and what is unseen (pure)."""
+"""The map of a gridworld task as the prompt shows the map: ground, named things, and unseen cells (pure)."""
 
 from __future__ import annotations
 
@@ -11,24 +11,28 @@ from spca.errors import BadAnswerError
 from spca.reference.mechanisms.errands import number_name
 
 Cell: TypeAlias = tuple[int, int]
-"""(row, column) of the drawn map."""
+"""(row, column) in the map of the prompt, both counted from 0."""
 
 STEPS: Final[tuple[Cell, ...]] = ((0, 1), (1, 0), (0, -1), (-1, 0))
-"""What lies ahead in each heading: east, south, west, north."""
+"""(rows down, columns right) of a step in each heading, in the order east, south, west, north."""
 
-_AGENT: Final = frozenset("><^v")
-_CLOSED: Final = frozenset("#?~%*X")
+_AGENT_SYMBOLS: Final = frozenset("><^v")
+_CLOSED_SYMBOLS: Final = frozenset("#?~%*X")
+"""The symbols of cells that the agent cannot or must not enter, and of unseen cells."""
 
 
 def ahead_of(cell: Cell, heading: int) -> Cell:
-    """Return the cell next to ``cell`` in a heading."""
+    """Return the cell next to ``cell`` in the heading, an index of STEPS."""
     down, right = STEPS[heading]
     return cell[0] + down, cell[1] + right
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A thing on the map; ``name`` tells it from others alike ("door_blue_2"), ``state`` is "" where it has none."""
+    """A thing on the map.
+
+    ``name`` is unique: the second blue door is "door_blue_2". ``state`` is "" if the thing has no state.
+    """
 
     name: str
     kind: str
@@ -39,15 +43,17 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """What is known.
+    """The known map of a gridworld task, and the agent's pose.
 
     Attributes:
-        open_ground: cells that can be entered, closed doors and gates and the cells of blocks included.
-        unseen: cells of the drawn map that were never seen; so is everything outside of it.
-        size: rows and columns of the drawn map.
-        things: by name.
-        leads: where teleporters lead, as far as known.
-        position, heading, held: the agent's pose, and the colour of the key in hand.
+        open_ground: cells that can be entered, including those of closed doors, closed gates and blocks.
+        unseen: cells of the drawn map that were never seen; cells outside of the map were never seen either.
+        size: the numbers of rows and columns of the drawn map.
+        things: every known thing by name.
+        leads: the cell of each teleporter's other end, by the teleporter's cell; only teleporters with a known end.
+        position: the agent's cell.
+        heading: the agent's heading, an index of STEPS.
+        held: the colour of the key in the agent's hand, or None.
     """
 
     open_ground: frozenset[Cell]
@@ -60,16 +66,16 @@ class Terrain:
     held: str | None
 
     def find_thing(self, name: str) -> Thing | None:
-        """Return the thing of a name, perhaps the one under the agent; None if it is not known."""
+        """Return the thing with this name, which may lie under the agent; None if no such thing is known."""
         return self.things.get(name) or self.things.get(f"{name}_here")
 
     def find_kind(self, kind: str, *states: str) -> tuple[Thing, ...]:
-        """Return the things of a kind, in one of ``states`` if any are given, row by row."""
+        """Return the things of a kind, row by row; if ``states`` are given, only things in one of these states."""
         things = (thing for thing in self.things.values() if thing.kind == kind)
         return tuple(thing for thing in things if not states or thing.state in states)
 
     def borders_on_unseen(self, cell: Cell) -> bool:
-        """Return whether more might be seen from a cell than is known."""
+        """Return whether one of the four cells around ``cell`` is unseen or outside of the map."""
         rows, columns = self.size
         for heading in range(4):
             row, column = ahead_of(cell, heading)
@@ -80,75 +86,83 @@ class Terrain:
 
 
 def read_terrain(snapshot: Mapping[str, Any]) -> Terrain:
-    """Read the JSON of a snapshot block.
+    """Read the terrain from the JSON object of a snapshot block.
 
     Raises:
-        BadAnswerError: a field is missing or not of its form.
+        BadAnswerError: a field of the snapshot is missing or malformed.
     """
     try:
-        return _terrain(snapshot)
+        return _parse_terrain(snapshot)
     except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as error:
         raise BadAnswerError(f"the snapshot of the prompt cannot be read: {type(error).__name__}: {error}") from error
 
 
-def _terrain(snapshot: Mapping[str, Any]) -> Terrain:
+def _parse_terrain(snapshot: Mapping[str, Any]) -> Terrain:
+    """Return the terrain of a snapshot; raise a builtin exception if the snapshot is malformed."""
     rows: list[str] = list(snapshot["map"])
-    cells: dict[Cell, str] = {}
-    for number, row in enumerate(rows):
-        cells.update(((number, column), symbol) for column, symbol in enumerate(row))
+    symbols: dict[Cell, str] = {}
+    for row, line in enumerate(rows):
+        symbols.update(((row, column), symbol) for column, symbol in enumerate(line))
 
-    open_ground = frozenset(cell for cell, symbol in cells.items() if symbol not in _CLOSED)
-    unseen = frozenset(cell for cell, symbol in cells.items() if symbol == "?")
-    position = next(cell for cell, symbol in cells.items() if symbol in _AGENT)
-    things = {thing.name: thing for thing in _things(snapshot, position)}
+    open_ground = frozenset(cell for cell, symbol in symbols.items() if symbol not in _CLOSED_SYMBOLS)
+    unseen = frozenset(cell for cell, symbol in symbols.items() if symbol == "?")
+    position = next(cell for cell, symbol in symbols.items() if symbol in _AGENT_SYMBOLS)
+    things = {thing.name: thing for thing in _list_things(snapshot, position)}
     held = snapshot["inventory"]
     return Terrain(
         open_ground=open_ground,
         unseen=unseen,
         size=(len(rows), len(rows[0])),
         things=things,
-        leads=dict(_leads(things.values())),
+        leads=dict(_list_leads(things.values())),
         position=position,
         heading=DIRECTIONS.index(snapshot["direction"]),
-        held=str(held).split()[1] if held else None,
+        held=str(held).split()[1] if held else None,  # "key blue" -> "blue"
     )
 
 
-def _things(snapshot: Mapping[str, Any], position: Cell) -> Iterable[Thing]:
-    """Yield the things row by row.
+def _list_things(snapshot: Mapping[str, Any], position: Cell) -> Iterable[Thing]:
+    """Yield the things row by row, and last the thing under the agent at ``position``.
 
-    The agent hides the thing that it stands on; that one is called ``key_blue_here``.
+    The agent hides the thing under it, so only the visible objects list this thing. The name ends in "_here".
     """
-    known: list[tuple[int, int, str]] = []
+    places: list[tuple[int, int, str]] = []
     for words, cells in snapshot["known_objects"].items():
-        known.extend((int(row), int(column), words) for row, column in cells)
-    known.sort()
+        places.extend((int(row), int(column), words) for row, column in cells)
+    places.sort()
 
     counts: dict[str, int] = {}
-    for row, column, words in known:
-        name, kind, colour, state = _parts(words)
+    for row, column, words in places:
+        name, kind, colour, state = _split_words(words)
         counts[name] = counts.get(name, 0) + 1
         yield Thing(number_name(name, counts[name]), kind, colour, state, (row, column))
     for text in snapshot["visible_objects"]:
         if text.endswith(": here"):
-            name, kind, colour, state = _parts(text.removesuffix(": here"))
+            name, kind, colour, state = _split_words(text.removesuffix(": here"))
             yield Thing(f"{name}_here", kind, colour, state, position)
 
 
-def _parts(words: str) -> tuple[str, str, str, str]:
-    """Return name, kind, colour and state of a thing; "" where it has none."""
+def _split_words(words: str) -> tuple[str, str, str, str]:
+    """Return the name, kind, colour and state of a thing such as "door blue locked"; a missing word is ""."""
     kind, colour, state = (*words.split(), "", "")[:3]
-    return f"{kind}_{colour}" if colour else kind, kind, colour, state
+    name = f"{kind}_{colour}" if colour else kind
+    return name, kind, colour, state
 
 
-def _leads(things: Iterable[Thing]) -> Iterable[tuple[Cell, Cell]]:
-    """Yield the entrance and the other end of each teleporter of which both ends are known."""
-    pairs: dict[str, list[Thing]] = {}
+def _list_leads(things: Iterable[Thing]) -> Iterable[tuple[Cell, Cell]]:
+    """Yield the cell of each teleporter and the cell of the teleporter's other end, if both ends are known.
+
+    The ends of a pair have the same colour. The other end is a teleporter too, or an exit that leads nowhere.
+    """
+    ends_by_colour: dict[str, list[Thing]] = {}
     for thing in things:
         if thing.kind in ("teleporter", "exit"):
-            pairs.setdefault(thing.colour, []).append(thing)
-    for ends in pairs.values():
+            ends_by_colour.setdefault(thing.colour, []).append(thing)
+
+    for ends in ends_by_colour.values():
         if len(ends) == 2:
-            for end, other in (ends, ends[::-1]):
-                if end.kind == "teleporter":
-                    yield end.cell, other.cell
+            first, second = ends
+            if first.kind == "teleporter":
+                yield first.cell, second.cell
+            if second.kind == "teleporter":
+                yield second.cell, first.cell

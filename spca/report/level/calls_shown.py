@@ -128,9 +128,9 @@ def _name_language(words: str) -> str:
 
 
 def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
-    """Return the pair (domain, problem), and the problem writer, of a planner's answer; () and "" if it is invalid.
+    """Return the pair (domain, problem), and the problem writer, of a planner's answer.
 
-    If the answer keeps the trusted domain, take the domain from the prompt.
+    For an invalid answer, return () and "". If the answer keeps the trusted domain, take the domain from the prompt.
     """
     try:
         parsed = answers.parse_answer(answer, _PDDL)
@@ -143,7 +143,7 @@ def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple
 
 
 def _code(answer: str) -> str:
-    """Return the code in a coder's answer, as it would be merged into the agent; "" for a very long answer."""
+    """Return the code in a coder's answer, by the rules of the merge into the agent; "" for a very long answer."""
     return extract_code(answer) if answer.strip() and len(answer) <= _MAX_CODE else ""
 
 

@@ -106,7 +106,7 @@ class _Round:
         return self.turns[-1]
 
     def is_over(self) -> bool:
-        """Return whether a writer has made the plan of this round 0, so that later work belongs to another round."""
+        """Return whether a writer has already made the plan of this round 0; if so, later work needs a new round."""
         if not self.writers:
             return False
         return self.writers[-1].miss in ("", Miss.FAILED)

@@ -18,7 +18,7 @@ from spca.report.read import model, run_files
 from spca.report.read.run_files import RunFiles
 
 SHARE: Final = 0.25
-"""Largest share of the time that is spent on reading, because the folder of a long run takes long to read."""
+"""Largest share of the time that is spent on reading; reading the folder of a long run takes long."""
 
 _WATCHED: Final = (
     "",
@@ -76,9 +76,12 @@ class LiveRun:
         self._resting_until = self._end_of_rest(started)
 
     def refresh(self) -> bool:
-        """Read the folder again, if it has changed and the last reading was long ago; return whether it was read.
+        """Read the folder again if the folder has changed, unless the last reading was too recent.
 
         If the folder cannot be read any more, keep the last view and add a warning.
+
+        Returns:
+            Whether the view has been replaced.
         """
         started = time.monotonic()
         if started < self._resting_until:

@@ -37,8 +37,8 @@ def serve(
 
     Args:
         path: the run's folder, which is only read.
-        host: name or address to listen on; unless it is a loopback address, other machines can read the run if they
-            know the page's address.
+        host: name or address to listen on. With a loopback address, only this machine can open the page. With another
+            address, everyone who knows the page's address can open the page.
         port: port to listen on; 0 for any free port.
         announce: receives the lines for the user: the page's address, and the end of the run.
 
@@ -81,7 +81,7 @@ def greeting(host: str, address: str, port: int, token: str) -> list[str]:
 
 
 def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
-    """Return a server that listens.
+    """Return a server of the live page that listens on a host and a port.
 
     Raises:
         ReportError: the server cannot listen on the address.
@@ -92,7 +92,9 @@ def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return LiveServer(family, address, live, html, access(host, str(address[0]), token))
     except (OSError, UnicodeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        reason = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            reason = error.strerror
         raise ReportError(f"cannot listen on {host}, port {port}: {reason}") from error
 
 

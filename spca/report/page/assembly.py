@@ -12,7 +12,7 @@ from typing import Final
 from spca import __version__
 from spca.act.frame import WorldMaker
 from spca.common.web.document import PageKind
-from spca.common.web.packing import pack, strip_paths
+from spca.common.web.packing import Text, pack, strip_paths
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report.level.levels import Simulate, level
 from spca.report.level.origins import UNKNOWN, Origins, list_methods, read_origins
@@ -112,7 +112,7 @@ def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, s
     uses = Counter[tuple[str, ...]]()  # number of levels that use the lines
     for each in levels:
         uses.update({text.lines for text in each.texts.values()})
-    shared = {}
+    shared: dict[str, Text] = {}
     for each in levels:
         shared |= {name: text for name, text in each.texts.items() if uses[text.lines] > 1}
     yield f"run/{number}/texts", pack(shared)

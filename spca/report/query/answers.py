@@ -96,6 +96,7 @@ def _measure(rows: Sequence[Row]) -> int:
 
 
 def _make_table(result: Result, rows: Sequence[Row]) -> Table:
+    """Return the answer as a table with numbers to the right and other values to the left."""
     table = make_table(*map(_join_to_line, result.names), left=len(result.names))
     for column, sql_type in zip(table.columns, result.types, strict=True):
         type_name, _, _ = sql_type.partition("(")  # without parameters, as of DECIMAL(18,3)

@@ -46,6 +46,7 @@ def read_published() -> Run:
 
 
 def _row(number: int, record: Mapping[str, Any]) -> LevelRow:
+    """Return a record of the published run as the row of level ``number``; the cost of its calls is not known."""
     calls = record["planner_calls"] + record["coder_calls"]
     usage = Usage(requests=calls, answered=calls, cost_unknown=calls)
     seconds = round(record["elapsed_min"] * 60, 3)

@@ -69,7 +69,7 @@ class _Ended:
 
 
 def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | None:
-    """Return the line to blame for the end of an attempt; None if it succeeded or its end is not recorded.
+    """Return the line to blame for the end of an attempt; None if the attempt succeeded or its end is not recorded.
 
     Args:
         attempt: an attempt of a trajectory file; its values may be of any JSON type.
@@ -109,8 +109,8 @@ def exception(attempt: Mapping[str, Any]) -> str | None:
 def plan_position(attempt: Mapping[str, Any]) -> int | None:
     """Return the step of the plan, from 0, at which an attempt ended; None without a plan.
 
-    The step is that of the last primitive. If the end of the attempt names the action of a later step, the attempt
-    ended in that later step before it yielded a primitive.
+    The result is the step that yielded the last primitive. But if the message or the traceback names the action of a
+    later step, the result is the later step, which ended before it yielded a primitive.
     """
     end = _Ended(attempt, "")
     if not end.plan:

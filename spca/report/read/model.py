@@ -30,8 +30,8 @@ class Method:
     Attributes:
         first, last: first and last line in the source, from 1; decorators are included.
         level: number of the level in which the coder wrote the version; 0 if no call of the run wrote the version.
-        attempt: round and number of the first attempt that ran the version, such as "1.2"; "" likewise.
-        call: file of the coder's call; "" likewise.
+        attempt: round and number of the first attempt that ran the version, such as "1.2"; "" if ``level`` is 0.
+        call: file of the coder's call; "" if ``level`` is 0.
     """
 
     name: str

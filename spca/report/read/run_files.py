@@ -103,7 +103,7 @@ class RunFiles:
             return ()
 
     def trajectory(self, summary: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the content of the trajectory file that a level's summary names; None if it cannot be read."""
+        """Return the content of the trajectory file that a level's summary names; None if the file cannot be read."""
         name = text(summary.get("trajectory"))
         return self.read_object(name) if name else None
 
@@ -129,7 +129,10 @@ class RunFiles:
         return info
 
     def _read_finished(self) -> list[dict[str, Any]]:
-        """Return the summaries of finished levels from the state file; without it, from summary files and the log."""
+        """Return the summaries of finished levels, in order.
+
+        Read the summaries from the state file. If the state file cannot be read, use summary files and the log.
+        """
         state = self.read_object(STATE)
         if state is not None and isinstance(state.get("finished"), list):
             summaries = [summary for summary in state["finished"] if isinstance(summary, dict)]
@@ -173,7 +176,7 @@ class RunFiles:
         return tuple(objects)
 
     def read_object(self, name: str) -> dict[str, Any] | None:
-        """Return the JSON object in a file, such as a transcript; None, and a warning, if it cannot be read."""
+        """Return the JSON object in a file, such as a transcript; if the file cannot be read, warn and return None."""
         data = self.source(name)
         if data is None:
             return None
@@ -183,7 +186,7 @@ class RunFiles:
         return value
 
     def source(self, name: str) -> str | None:
-        """Return the text of a file, such as an agent; None, and a warning, if the file cannot be read."""
+        """Return the text of a file, such as an agent; if the file cannot be read, add a warning and return None."""
         data = self._bytes(name)
         if data is None:
             return None
@@ -193,7 +196,10 @@ class RunFiles:
         return words
 
     def _bytes(self, name: str) -> bytes | None:
-        """Return the content of a file; None, and a warning, if it is outside of the folder or cannot be read."""
+        """Return the content of a file.
+
+        If the file is outside of the folder or cannot be read, add a warning and return None.
+        """
         try:
             path = (self.path / name).resolve()
             if path.is_relative_to(self.path):

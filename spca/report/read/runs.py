@@ -85,7 +85,7 @@ def _read_levels(files: RunFiles, tasks: Mapping[int, Task], began: float) -> tu
 
 
 def _is_replayed(events: Iterable[Mapping[str, Any]]) -> bool:
-    """Return whether there are answers of models, and all of them came from recordings."""
+    """Return whether models have answered, and all answers came from recordings."""
     calls = (event for event in events if event.get("event") in _CALLS)
     answered = [event for event in calls if event.get("source")]
     return bool(answered) and all(map(is_recorded, answered))
@@ -170,6 +170,7 @@ def _name_level(files: RunFiles, task: Task | None, summary: Mapping[str, Any], 
 
 
 def _category(name: str, rows: Sequence[LevelRow]) -> CategoryRow:
+    """Return the sums over the levels of a category."""
     seconds = math.fsum(row.seconds or 0.0 for row in rows)
     return CategoryRow(
         name=name,

@@ -158,7 +158,12 @@ def spans(
 
 
 def durations(summary: Mapping[str, Any], spent: Iterable[Span]) -> dict[str, float]:
-    """Return the seconds by phase, from the level's summary if it has them, else summed over the spans ``spent``."""
+    """Return the seconds of work by phase: as the level's summary records them, else summed over spans.
+
+    Args:
+        summary: the level's summary; {} if there is no summary.
+        spent: spans of the level.
+    """
     names = {"plan": "plan_s", "solve": "solve_s", "code": "code_s", "act": "sim_s"}
     measured = table(summary.get("durations"))
     if measured:

@@ -52,7 +52,7 @@ class WriterRow:
         cases: number of levels that later versions must still solve.
         late: number of answers that took too long, over all levels of the run.
         invalid: number of answers that were not a solvable problem, over all levels of the run.
-        left_out: where and why the version is not tried any more; "" if the version is tried everywhere.
+        left_out: the levels on which the version is not tried any more, and the reason; "" if there are no such levels.
     """
 
     label: str

@@ -212,8 +212,7 @@ def _read_values(values: object) -> _Recorded:
     values = values if isinstance(values, list) else [values]
     recorded: list[int | str] = []
     for value in values:
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        if is_integer and value in _CODES:
+        if isinstance(value, int) and not isinstance(value, bool) and value in _CODES:
             recorded.append(value)
         else:
             recorded.append(_shorten_repr(value))
@@ -262,7 +261,9 @@ def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _older_hash(trajectory: Mapping[str, Any], index: int, count: int) -> object:
-    """Return the hash of the first state of the last attempt, as older versions recorded it; None for other attempts.
+    """Return the hash of an attempt's first state, as older versions recorded the hash of the last attempt only.
+
+    For other attempts, return None.
 
     Args:
         index: index of the attempt.

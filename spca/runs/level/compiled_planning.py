@@ -180,7 +180,7 @@ class CompiledPlanning:
         if case is None or draft is None:
             return None
         rejection = self._writers.consider(draft, case, result.agent, f"{level.category}/{env_id}")
-        # Reversed, so that of several stored versions with one name the first in the library is kept.
+        # Reversed, so that the first stored writer with a name determines the label.
         labels = {stored.writer.name: stored.label for stored in reversed(self._writers.stored)}
         label = labels.get(draft.name, "")
         decision = DraftDecision(draft.name, "" if rejection else label, rejection)

@@ -40,7 +40,9 @@ class Coder(Protocol):
         *,
         agent: AgentSource,
         check: RegressionCheck | None = None,
-    ) -> CodePatch | CodeFailure | PlanObjection: ...
+    ) -> CodePatch | CodeFailure | PlanObjection:
+        """Return ``agent`` with new code for ``actions``, why no code was obtained, or why the plan is wrong."""
+        ...
 
 
 class Execution:

@@ -64,10 +64,10 @@ class Recorder:
         self._renaming = Renaming(settings.get("rename_words"))
 
     def enter(self, category: str) -> bool:
-        """Begin a level of ``category``; return whether the level begins a new category after another one.
+        """Begin a level of ``category``; return whether the category changes. The first category is no change.
 
-        At the beginning of a new category, the trusted PDDL is forgotten. Without carry-over, the agent becomes the
-        first agent of the run again.
+        If the category changes, the trusted PDDL is forgotten. Without carry-over, the agent also becomes the first
+        agent of the run again.
         """
         if category == self.category:
             return False
@@ -93,7 +93,7 @@ class Recorder:
 
     @property
     def rejection(self) -> str:
-        """Why the latest draft of a problem writer was rejected; "" if it was accepted, or if no draft came."""
+        """Why the latest draft of a problem writer was rejected; "" if there was no draft or no rejection."""
         for summary in reversed(self._summaries_of_library()):
             writers = summary.get("writers", {})
             if writers.get("offered"):
@@ -173,7 +173,7 @@ class Recorder:
         self._folder.write_json("run.json", info | {ASKED_ANEW: asked_anew})
 
     def spent_on(self, index: int) -> dict[str, Any]:
-        """Return requests, tokens and USD of the level ``index`` (from 1), those of killed runs of it included."""
+        """Return requests, tokens and USD of the level ``index`` (from 1), those before a kill of the run included."""
         return sums(record for record in self._ledger.records if record.place.index == index)
 
     def spent(self) -> dict[str, Any]:
@@ -250,9 +250,9 @@ class Recorder:
         return levels
 
     def _summaries_of_library(self, since: int = 0) -> list[dict[str, Any]]:
-        """Return the summaries of levels that were played with the present library, without the first ``since`` ones.
+        """Return summaries of levels that were played with the present library; skip the first ``since`` levels.
 
-        Without carry-over, each category has its own library.
+        Without carry-over, each category has a library of its own.
         """
         latest = self.finished[since:]
         if self._carries_over:
@@ -278,8 +278,8 @@ def _read_agent(folder: RunFolder, name: str) -> AgentSource:
 def _summarise_writers(result: LevelResult, considered: DraftDecision | None) -> dict[str, Any]:
     """Return the part of a level's summary on problem writers.
 
-    ``plan`` is the label of the writer of the last plan, ``missed`` are the failures of writers, and the other fields
-    are the decision on the draft that came with the plan.
+    The field ``plan`` is the label of the writer of the last plan, "" for a plan of a model. The field ``missed`` lists
+    the failures of writers. The other fields describe the decision on the draft that came with the plan.
     """
     failures = [asdict(failure) for played in result.rounds for failure in played.missed]
     tried = {"plan": result.plan.writer if result.plan else "", "missed": failures}

@@ -225,7 +225,7 @@ _SETTING_TYPES: Final[dict[str, Any]] = {
     **dict.fromkeys(MODELS, str),
     **dict.fromkeys((*ADDRESSES, "servers", "only", "levels"), str | None),
 }
-"""Name of a recorded setting -> type. A later line overrides an earlier one, because records flatten ``Settings``."""
+"""Name of a recorded setting -> type. Later entries override earlier entries of the same name."""
 # Missing and unknown settings are allowed here, because Settings.from_record has a better message for them.
 SettingsRecord = create_model(
     "SettingsRecord",

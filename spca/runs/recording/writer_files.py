@@ -1,8 +1,9 @@
 """Save and load the problem writers of a run: files ``pddl/writers/NAME/vNNN.{py,pddl,json}``.
 
 The source (``.py``) and the domain (``.pddl``) of a version never change. The tally of a version, and the levels that
-it must go on solving, do change. Therefore they are part of ``state/state.json``, which each level's commit replaces;
-the ``.json`` file only repeats them for readers. A solved level is recorded by the name of its trajectory file.
+it must go on solving, do change. Therefore tally and levels are part of ``state/state.json``, which each level's commit
+replaces. The ``.json`` file only repeats them for readers. A solved level is recorded as the name of its trajectory
+file.
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ class WriterFiles:
         return [self._trajectories[case.solved.env_id, case.state["level"]["category"]] for case in stored.cases]
 
     def _make_record(self, stored: StoredWriter) -> dict[str, Any]:
+        """Return the record of a writer for the commit and for the ``.json`` file."""
         cases = self._find_trajectories(stored)
         totals = {name: getattr(stored, name) for name in ("solved", "failed", "late", "invalid")}
         tallies = {category: asdict(tally) for category, tally in stored.tallies.items()}
@@ -92,7 +94,7 @@ class WriterFiles:
         return known | totals | {"tallies": tallies, "left_out": reasons_left_out(stored)}
 
     def _write(self, stored: StoredWriter, record: dict[str, Any]) -> None:
-        """Write the record of a version, and its source and domain unless these are written already."""
+        """Write the record of a version; also write source and domain if this process has not written them before."""
         path = self._folder.path / FOLDER / stored.label
         make_folder(path.parent)
         _, written_writer = self._written.get(stored.label, (None, None))

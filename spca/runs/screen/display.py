@@ -138,7 +138,7 @@ class Display:
             self.note(f"{format_count(levels, 'level')} without a usable answer: played again")
 
     def note(self, line: str, indent: int = 0) -> None:
-        """Print a line, unless the display is quiet; equal lines in a row are printed once, with their number."""
+        """Print a line, unless the display is quiet; of equal lines in a row, print one line and their number."""
         if not self._quiet:
             for shown, columns in self._repeated.add(one_line(line), indent):
                 self._print(shown, indent=columns)
@@ -305,7 +305,7 @@ class Display:
             self._status.start()
 
     def close(self) -> None:
-        """Remove the live line, stop to report waits, and print how often the last line was repeated, if it was."""
+        """Remove the live line, stop reporting waits, and print the number of repetitions of the last line, if any."""
         if self._status is not None:
             self._status.stop()
             self._status = None

@@ -175,6 +175,7 @@ class LevelColumns:
         return f"{since:>{_MARK_WIDTH}} {number:>{self.number}} {level}"
 
     def _make_row(self, name: Text, figures: Mapping[str, str], style: str = "") -> Table:
+        """Return a row with ``name`` on the left and the figures that fit on the right."""
         row = Table.grid(padding=(0, 1))
         row.add_column(width=self.indent + self.name, overflow="fold")
         for heading in self.headings:
@@ -240,7 +241,8 @@ def describe_troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
     if ended:
         statuses = list[str]()
         for status, number in Counter(ended).items():
-            needs_number = 1 < number < len(ended)  # otherwise "1", or the number of all failed attempts, is clear
+            # No number is needed for one attempt, or if all failed attempts have the same status.
+            needs_number = 1 < number < len(ended)
             statuses.append(f"{number} {status}" if needs_number else status)
         attempts = format_count(len(ended), "failed attempt")
         troubles.append(f"{attempts}: {', '.join(statuses)}")
@@ -272,7 +274,8 @@ def describe_models(models: Models, environ: Mapping[str, str], caps: Caps) -> s
     if limits := _list_limits(caps, models.cost_money):
         parts.append(f"capped at {' and '.join(limits)}")
     configured = list_configured(environ)
-    unused = [default.prefix for default in configured[1:-1] if default.prefix not in used]  # the last is embedded
+    further_providers = configured[1:-1]  # without the preferred provider and the embedded model
+    unused = [default.prefix for default in further_providers if default.prefix not in used]
     uses_defaults = configured[0].models == models.settings.refs
     if unused and uses_defaults:
         parts.append(f"{' and '.join(unused)} could be used too (docs/models.md)")

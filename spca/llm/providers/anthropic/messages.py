@@ -14,7 +14,7 @@ from spca.llm.providers.conversation import add_system_line, conversation, decla
 from spca.llm.providers.schemas import is_closed, json_schema
 
 MAX_OUTPUT: Final = 32_000
-"""Most tokens of an answer if neither request nor model set a limit.
+"""Maximum number of tokens of an answer if neither request nor model sets a limit.
 
 The API requires a limit, and all of its models accept this number.
 """
@@ -40,7 +40,7 @@ def arguments(request: Request, max_output: int | None, refused: Collection[str]
 
     Args:
         request: the request.
-        max_output: most tokens that the model can answer; None if unknown.
+        max_output: maximum number of tokens that the model can answer; None if unknown.
         refused: the options among :data:`FORCED` and :data:`TEMPERATURE` that the model does not accept.
     """
     limits = request.limits
@@ -73,7 +73,7 @@ def arguments(request: Request, max_output: int | None, refused: Collection[str]
 def read(answer: Fields, request: Request, label: str) -> Response:
     """Return the response in ``answer``, which is a message of the API that answers ``request``.
 
-    If the request has a schema, and not tools, the arguments of a tool call are the text of the response.
+    If the request has a schema and no tools, the arguments of a tool call become the text of the response.
 
     Raises:
         BadAnswerError: ``answer`` contains no content, or a tool call with arguments that are no JSON object.
@@ -96,7 +96,7 @@ def read(answer: Fields, request: Request, label: str) -> Response:
 
 
 def _least_limit(asked: int | None, max_output: int | None) -> int:
-    """Return the smaller of the limits that are not None, :data:`MAX_OUTPUT` if both are None."""
+    """Return the smaller of the limits that are not None, or :data:`MAX_OUTPUT` if both are None."""
     limits = [limit for limit in (asked, max_output) if limit is not None]
     return min(limits, default=MAX_OUTPUT)
 
@@ -118,7 +118,7 @@ def _tools(request: Request, refuses_forced: bool) -> dict[str, Any]:
 
 
 def _drop_unsupported(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``schema`` with constraints that structured outputs refuse moved into the descriptions of fields."""
+    """Return ``schema`` after moving constraints that structured outputs refuse into the descriptions of the fields."""
     import anthropic
 
     transformed: dict[str, Any] = anthropic.transform_schema(dict(schema))
@@ -128,8 +128,8 @@ def _drop_unsupported(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _prompt(messages: Sequence[Message]) -> dict[str, Any]:
     """Return the conversation, with cache marks at the end of the system messages and at the end of the conversation.
 
-    From a mark, the server looks back for the longest cached beginning of the prompt. Other questions share the system
-    messages; a repair or the next turn shares the whole conversation before it.
+    The server searches backwards from a mark for the longest beginning of the prompt that is cached. Requests with
+    other questions share the system messages. A repair request or the next turn shares the whole earlier conversation.
     """
     system: list[dict[str, Any]] = []
     turns: list[dict[str, Any]] = []

@@ -1,8 +1,8 @@
 """``llamacpp/PATH.gguf``: the user's model file, run within this process by llama.cpp (package ``xllamacpp``).
 
-The first call loads the file, once for all models of a run that name the file; the memory is freed at exit. Decoding is
-greedy unless the request has a temperature, so the same prompt gives the same answer, except for rounding. Rounding
-differs if llama.cpp reuses its computation of the beginning of the prompt from an earlier call.
+The first call loads the file once for all models of a run that name the file; the memory is freed at exit. Decoding is
+greedy unless the request has a temperature. The same prompt therefore gives the same answer, except for rounding.
+Rounding differs if llama.cpp reuses its computation of the beginning of the prompt from an earlier call.
 """
 
 from __future__ import annotations
@@ -30,11 +30,14 @@ THREADS_VARIABLE: Final = "SPCA_LLAMACPP_THREADS"
 """Environment variable with the number of computing threads (default: half of the processors)."""
 
 DEFAULT_CONTEXT: Final = 16384
-"""Tokens of prompt and answer together if the model table names no context; llama.cpp caps the number at the model's.
+"""Tokens of prompt and answer together if the model table names no context; llama.cpp lowers this number to the model's
+maximum.
 """
 
 DEFAULT_MAX_OUTPUT: Final = 4096
-"""Most tokens of an answer without another limit; otherwise a model that repeats itself would fill the whole context.
+"""Maximum number of tokens of an answer if no other limit is set.
+
+Without a limit, a model that repeats itself would fill the whole context.
 """
 
 
@@ -80,7 +83,7 @@ class LlamacppProvider:
         return self._read(answer, request)
 
     def _server(self) -> Any:
-        """Return the server of the model file, which the first call loads."""
+        """Return the server of the model file; the first call loads the file."""
         try:
             return share_server(self._path, self._context, self._threads)
         except (RuntimeError, ValueError, MemoryError) as error:

@@ -18,7 +18,10 @@ _BATCH: Final = 64
 """Tokens of a prompt that are computed together; a computation can stop only between two batches."""
 
 _PROMPT_CACHE_MIB: Final = 1024
-"""Memory for computed prompts; planner and coder take turns, and the prompts of each begin alike."""
+"""Memory (MiB) for the computed states of earlier prompts.
+
+Planner and coder take turns, and the prompts of each role begin alike, so that the states can be reused.
+"""
 
 _servers: dict[tuple[Path, int], Any] = {}
 """(path of the model file, tokens of context) -> server."""
@@ -53,7 +56,7 @@ class Answer:
         counts: token counts of the answer.
         finish: why the answer ended; None before the end of the answer.
         refusal: the error of llama.cpp, None without an error.
-        given_up: true if the computation has to stop.
+        given_up: whether the computation has to stop.
         ended: set when the computation has ended.
     """
 

@@ -26,7 +26,7 @@ def describe_tools(tools: Sequence[Tool]) -> str:
 
 
 def find_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
-    """Return the tool call in ``text``, None if ``text`` is no JSON object that calls one of ``tools``."""
+    """Return the tool call in ``text``, None if ``text`` is not a JSON object that calls one of ``tools``."""
     try:
         call = json.loads(text) if tools else None
     except (ValueError, RecursionError):

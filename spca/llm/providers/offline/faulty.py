@@ -1,7 +1,7 @@
 """``faulty/planner`` and ``faulty/coder``: the reference model with faults injected on a fixed schedule.
 
 The schedules contain every known way in which models fail, so that a run with these models exercises every repair path
-of the loop. A schedule advances with each conversation, so the same calls always get the same faults.
+of the loop. Each conversation gets the next fault of a schedule, so the same calls always get the same faults.
 
 ``faulty/stubborn/coder`` repeats its faults: an action with a fault gets the same fault every time. Levels that need
 the action always fail.
@@ -25,7 +25,8 @@ from spca.llm.providers.base import Finish, Request, Response, Target
 from spca.llm.providers.offline.reference import NO_TOKENS, ReferenceProvider
 
 PLANNER_SCHEDULE: Final = ("broken_json", "none", "unparsable_pddl", "unsolvable", "none", "wrong_action_name")
-"""Fault of the first answer in each planner conversation; repeated from the start after the last conversation."""
+"""Fault of the first answer in each successive planner conversation; after the last entry, the schedule starts again.
+"""
 
 WRITER_SCHEDULE: Final = (
     "lost_fact",
@@ -42,7 +43,8 @@ WRITER_SCHEDULE: Final = (
     "too_long",
     "nondeterministic",
 )
-"""Fault of the problem writer in each planner conversation with a writer; repeated from the start at the end.
+"""Fault of the problem writer in each successive planner conversation with a writer; after the last entry, the schedule
+starts again.
 
 ``other_goal`` always writes the goal of the level for which the writer was made. ``careless`` ignores known objects,
 and ignores that "after you" reverses the order of two tasks. A careless writer is accepted in a level where neither
@@ -61,12 +63,12 @@ CODER_SCHEDULE: Final = (
     "forbidden",
     "none",
 )
-"""Fault of the first answer in each coder conversation; repeated from the start at the end."""
+"""Fault of the first answer in each successive coder conversation; after the last entry, the schedule starts again."""
 
 STUBBORN_FAULTS: Final = ("crash", "endless", "wrong_outcome")
-"""Faults of ``stubborn/coder``; the name of an action decides whether the action has a fault, and which."""
+"""Faults of ``stubborn/coder``; a hash of an action's name decides whether the action has a fault, and which fault."""
 STUBBORN_ODDS: Final = 3
-"""One action in this number has a fault of ``stubborn/coder``."""
+"""``n``, where on average one of ``n`` actions has a fault of ``stubborn/coder``."""
 
 _UNSOLVABLE: Final = {
     "domain": "(define (domain d) (:requirements :strips) (:predicates (p) (q)) "
@@ -97,7 +99,8 @@ The answer of the kind ``cut-off`` is also reported as cut off by its length.
 class FaultyProvider:
     """The reference model with faults.
 
-    After every third faulty first answer, the answer to the repair request is faulty too.
+    Of the conversations with a faulty first answer, every third one also gets a faulty answer to its first repair
+    request.
     """
 
     models: Final = (
@@ -149,7 +152,9 @@ class FaultyProvider:
         return json.dumps(answer | {"writer": writer})
 
     def _next_fault(self, request: Request) -> str:
-        """Return the fault for the next answer, "none" for no fault; opening a conversation advances the schedule."""
+        """Return the fault for the next answer, "none" for no fault; the opening of a conversation advances the
+        schedule.
+        """
         if not _is_opening(request):  # the request asks for a repair
             spoils_repair = self._spoils_next_repair
             self._spoils_next_repair = False
@@ -181,14 +186,14 @@ def _is_opening(request: Request) -> bool:
 
 
 def _break_pddl(text: str, _tag: str) -> str:
-    """Remove the last parenthesis of the problem."""
+    """Return a planner's answer without the last parenthesis of its problem."""
     answer = json.loads(text)
     problem = answer["problem"].rstrip()[:-1]
     return json.dumps(answer | {"problem": problem})
 
 
 def _reserve_name(text: str, _tag: str) -> str:
-    """Rename the first action of the domain to "drop", which is the name of a primitive."""
+    """Return a planner's answer whose first action is renamed to "drop", the name of a primitive."""
     answer = json.loads(text)
     domain = re.sub(r"\(:action\s+\S+", "(:action drop", answer["domain"], count=1)
     return json.dumps(answer | {"domain": domain})
@@ -213,12 +218,12 @@ def _faulty_writer(source: str, fault: str, problem: str) -> str:
 
 
 def _break_syntax(text: str, _tag: str) -> str:
-    """Remove the colon after the head of the first function."""
+    """Return code without the colon after the head of its first function."""
     return re.sub(r"^(def .*):$", r"\1", text, count=1, flags=re.MULTILINE)
 
 
 def _extra_parameter(text: str, _tag: str) -> str:
-    """Add a parameter to every action."""
+    """Return code in which every action has an additional parameter."""
 
     def add_parameter(function: ast.FunctionDef) -> None:
         function.args.args.append(ast.arg("surplus"))
@@ -227,7 +232,7 @@ def _extra_parameter(text: str, _tag: str) -> str:
 
 
 def _replace_bodies(text: str, body_of: Callable[[str], str]) -> str:
-    """Return code with other bodies of actions.
+    """Return code in which the bodies of actions are replaced.
 
     Args:
         body_of: returns the new body of an action by its name, "" to keep the body.
@@ -240,12 +245,15 @@ def _replace_bodies(text: str, body_of: Callable[[str], str]) -> str:
 
 
 def _set_bodies(body: str, text: str, tag: str) -> str:
-    """Return code in which every action has the same body."""
+    """Return code in which every action has the body ``body``, with the tag in place of TAG."""
     return _replace_bodies(text, lambda _name: body.replace("TAG", tag))
 
 
 def _stubborn_body(name: str) -> str:
-    """Return the faulty body of an action of ``stubborn/coder``, "" for a good action; a hash of the name decides."""
+    """Return the faulty body that ``stubborn/coder`` writes for an action, "" if it writes the good body.
+
+    A hash of the action's name decides.
+    """
     number = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
     choice, remainder = divmod(number, STUBBORN_ODDS)
     is_good = remainder != 0
@@ -256,7 +264,7 @@ def _stubborn_body(name: str) -> str:
 
 
 def _change_actions(text: str, change: Callable[[ast.FunctionDef], None]) -> str:
-    """Return code after calling ``change`` on each of its actions, which are the functions with public names."""
+    """Return code after calling ``change`` on each of its actions; actions are the functions with public names."""
     module = ast.parse(text)
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):

@@ -37,7 +37,7 @@ from spca.llm.providers.offline.reference import NO_TOKENS
 EDITOR: Final = "editor"
 """Name of the model that opens an editor; any other name is the path of a folder."""
 SETTLED_S: Final = 1.0
-"""Seconds for which an answer file must not change before the file is read."""
+"""Seconds for which an answer file must stay unchanged before the file is read."""
 
 _POLL_S: Final = 0.1
 _NUMBERED: Final = re.compile(r"(\d{4,9})-[a-z]+\..*")
@@ -69,8 +69,8 @@ class HumanProvider:
     """Waits for the answers of a person, without a time limit; ``target.model`` is "editor" or the path of a folder.
 
     Attributes:
-        at_terminal: whether the person answers in the terminal, where nothing else may write meanwhile.
-        latency_s: seconds that an answer takes on the clock of a simulated robot, which stands still meanwhile.
+        at_terminal: whether the person answers in the terminal; nothing else may write to the terminal meanwhile.
+        latency_s: seconds that an answer takes on the clock of a simulated robot; the clock stands still meanwhile.
 
     Raises:
         ProviderConfigError: no editor is set, or the folder cannot be written to.
@@ -194,7 +194,7 @@ class HumanProvider:
         return None, last_number
 
     def _create_files(self, files: Mapping[str, bytes | str]) -> bool:
-        """Create files by name, in order; stop and return False at a name that another process has taken."""
+        """Create files by name, in order; if another process has taken a name, stop and return False."""
         return all(_create_file(self._folder / name, content) for name, content in files.items())
 
 
@@ -247,7 +247,7 @@ def _run_editor(command: Sequence[str]) -> int:
 
 
 def _mark(request: Request) -> str:
-    """Return the line that identifies a question; no question contains its own line, since the line is a digest."""
+    """Return the line that identifies a question: a digest of the question, so no question contains its own line."""
     return f"<!-- 8< {prompt_key(request)[:32]}-{request.occurrence} -->"
 
 
@@ -303,7 +303,8 @@ def _contains(path: Path, mark: str) -> bool:
 def _create_file(path: Path, content: str | bytes) -> bool:
     """Create a file with its whole content at once; return False if a file of this name exists.
 
-    A link to a finished file fails if the name is taken, whereas a rename would replace the existing file.
+    The content is written to a temporary file, which is then linked to the name. Linking fails if the name is taken,
+    whereas renaming would replace the existing file.
     """
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:

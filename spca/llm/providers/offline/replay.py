@@ -1,7 +1,8 @@
 """``replay/FOLDER``: the recorded answers of an earlier run; the folder is that of a run or of a packed example.
 
-The folder of a run answers only calls with the same prompt. The prompts of the program may change after an example was
-recorded. An example therefore answers an unknown prompt by its turn, and the provider reports that the prompt differs.
+The folder of a run answers only calls with the same prompt. An example also answers unknown prompts, because the
+prompts of the program may have changed since the example was recorded. The example answers an unknown prompt by its
+turn, and the provider reports that the prompt differs.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from spca.llm.providers.base import Request, Response, Target, Turn
 
 
 class ReplayProvider:
-    """Finds the recorded answer to a call by the prompt: messages, schema and parameters, for any recorded model.
+    """Finds the recorded answer to a call by its prompt, whichever model the answer was recorded from.
 
-    In an example, the answer is also found by the turn of the call.
+    The prompt consists of messages, schema and parameters. In an example, the answer is also found by the turn of the
+    call.
 
     Attributes:
         latency_s: seconds that the latest answer took when it was recorded, None before the first answer.
@@ -77,7 +79,8 @@ class ReplayProvider:
         return transcript.answer.get()
 
     def _explain_miss(self, request: Request, key: str, *, is_known: bool) -> str:
-        """Return why there is no answer; ``is_known`` says that the prompt was recorded, but too few times."""
+        """Return why the recording has no answer; ``is_known`` means that the prompt was recorded, but too few times.
+        """
         turn = request.turn
         if self._by_turn and turn:
             level = f"{turn.category}/{turn.level} with seed {turn.seed}"
@@ -91,7 +94,7 @@ class ReplayProvider:
 
 
 def _number_turns(recorded: Iterable[Transcript]) -> Iterator[tuple[Turn, Transcript]]:
-    """Yield each transcript with its turn, after counting the turns of each role in each level from 0."""
+    """Yield each transcript with its turn; number the turns of each role in each level from 0."""
     counts = Counter[Turn]()
     for transcript in recorded:
         numbered_turn = replace(transcript.turn, number=counts[transcript.turn])

@@ -1,4 +1,4 @@
-"""Requests and answers of OpenAI's Responses API, the only API of some models."""
+"""Requests and answers of OpenAI's Responses API, which is the only API of some models."""
 
 from __future__ import annotations
 

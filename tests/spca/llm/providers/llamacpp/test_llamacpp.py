@@ -208,7 +208,7 @@ def test_an_interrupt_ends_the_computation(model: str) -> None:
 def test_a_program_that_asked_ends_in_silence(model: str) -> None:
     program = (
         "from spca.llm.providers.base import *; from spca.llm.providers.llamacpp.llamacpp import *\n"
-        f"request = Request('', (Message('user', 'hi'),), limits=Limits(5))\n"
+        f"request = Request('', (Message('user', 'hi'),), limits=RequestOptions(5))\n"
         f"print(LlamacppProvider(Target({model!r})).complete(request).usage.output_tokens)"
     )
     command = [sys.executable, "-c", program]
