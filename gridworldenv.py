@@ -1,8 +1,8 @@
-"""SENSE and ACT: a gridworld task on the square tiling as a World, and what its agent is told in words.
+"""SENSE and ACT: a gridworld task on the square tiling as a World, and the words that tell its agent the task.
 
-The agent knows what the observability of the task lets it know, and no more: under full observability its map is the
-whole grid, fresh after every primitive; else what its views have shown, put together as in :mod:`spca.sense.slam`, so
-that neither the size of the grid nor its place in it are known.
+The agent knows only what the observability of the task permits. Under full observability its map is the whole grid,
+updated after every primitive. Otherwise its map is assembled from its views, as in :mod:`spca.sense.slam`. The agent
+then knows neither the size of the grid nor its own position in the grid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spca.protocols import Executor
 from spca.sense import perception, slam
 
 VIEW: Final = 7
-"""Side of the view that the agent's methods are shown."""
+"""Width and height, in cells, of the view that the agent's methods get."""
 
 _ORDINARY: Final = {"floor": "empty", "goal": "goal green"}
 
@@ -43,18 +43,18 @@ def _word(look: Look) -> str:
 
 
 _CODES: Final = np.array([perception.VOCABULARY.index(_word(look)) for look in LOOKS], dtype=np.uint8)
-"""The agent's cell codes by gridworld's."""
+"""By gridworld's code of a cell: the agent's code of the cell."""
 
 
 class GridTaskWorld(MappedWorld):
-    """A World on a task, reset and ready.
+    """A World that plays a task; a new world is in the initial state.
 
     Args:
         layout: the task.
         executor: runs generated code.
 
     Raises:
-        WorldError: the task does not lie on the square tiling.
+        WorldError: the task is not on the square tiling.
     """
 
     def __init__(self, layout: Layout, executor: Executor) -> None:
@@ -105,7 +105,7 @@ class GridTaskWorld(MappedWorld):
         self._perceive()
 
     def _perceive(self) -> None:
-        """Bring map, pose and inventory up to date."""
+        """Update view, map, pose and inventory from the current state of the episode."""
         seen = self._episode.observe()
         column, row = seen.position
         codes = np.where(seen.visible, _CODES[seen.codes], np.uint8(perception.UNSEEN))
@@ -124,7 +124,11 @@ class GridTaskWorld(MappedWorld):
             self._map.codes[self._map.index(self._position)] = self._underfoot
 
     def _window(self, size: int) -> NDArray[np.uint8]:
-        """Return what is visible in a view of that side, rows north to south; unseen where the grid ends."""
+        """Return the agent's codes in a square view, rows from north to south; cells beyond the grid are unseen.
+
+        Args:
+            size: side of the view in cells.
+        """
         row, column = perception.agent_cell(size, self._direction)
         padded = np.pad(self._codes, size, constant_values=perception.UNSEEN)
         top = self._at[0] - row + size
@@ -156,7 +160,7 @@ _HOW_IT_WORKS: Final = (
 
 
 def skill(spec: TaskSpecification) -> str:
-    """Return what planner and coder are told besides the mission: the author's words and the rules of such tasks."""
+    """Return the text that planner and coder get besides the mission: the task's description and the rules."""
     key = "is used up" if spec.rules.key_consumption else "stays in hand"
     words = "".join(c if c.isprintable() else " " for c in spec.description)
     said = " ".join(words.split())
@@ -165,7 +169,7 @@ def skill(spec: TaskSpecification) -> str:
 
 
 def mission(spec: TaskSpecification) -> str:
-    """Return the goal and conditions in one sentence: "get to the green goal square and pick up the blue key"."""
+    """Return the goal and conditions as one phrase: "get to the green goal square and pick up the blue key"."""
     conditions = Layout(spec).conditions
     parts = [*_goal(spec), *(_condition(condition, spec) for condition in conditions)]
     return " and ".join(dict.fromkeys(parts))
@@ -201,7 +205,7 @@ def _condition(condition: Condition, spec: TaskSpecification) -> str:
 
 
 def _place(column: int, row: int, spec: TaskSpecification) -> str:
-    """Return a cell in words; if the map's place in the grid is unknown, by the way from the start."""
+    """Return words for a cell: row and column under full observability, otherwise the offset from the start."""
     if spec.rules.observability == "full":
         return f"row {row}, column {column}"
     start = spec.maze.start
@@ -220,7 +224,11 @@ def _verb(name: str, spec: TaskSpecification) -> str:
 
 
 def _name(name: str, spec: TaskSpecification) -> str:
-    """Return "the blue key"; "the 2nd blue key" of several, counted row by row."""
+    """Return words for a mechanism: "the blue key" or, if several look alike, "the 2nd blue key", counted row by row.
+
+    Raises:
+        WorldError: no mechanism has this id.
+    """
     known = looks(spec, fixed="")
     if name not in known:
         raise WorldError(f"{spec.task_id}: the goal speaks of {name!r}, which is nowhere")

@@ -213,8 +213,7 @@ class MetricsLogger:
             self.abort(str(error) or type(error).__name__)
 
     def repair(self, finished: list[dict[str, Any]]) -> None:
-        """Repair the log after the process was killed: remove a torn last line, add the missing ends of finished
-        levels.
+        """Repair the log after the process was killed: remove a torn last line, add missing ends of finished levels.
 
         Args:
             finished: summaries of the run's finished levels, in order.

@@ -311,7 +311,7 @@ class MiniGridEnv(MappedWorld):
             return hash_state(sensed, tuple(self.previous_actions), self._over, self._reward, self._sim)
 
     @contextlib.contextmanager
-    def _iterate_saved_parts(self) -> Iterator[Parts]:
+    def _gather_saved_parts(self) -> Iterator[Parts]:
         """Yield the world and the simulator, each with the names of attributes to leave out of a snapshot.
 
         Yield () if no snapshot is possible. A snapshot is possible if later steps depend only on the attributes of

@@ -1,4 +1,4 @@
-"""Evaluate a model on gridworld tasks: ``multinet-run-eval`` with the agent of this project among the models."""
+"""Command that evaluates a model on gridworld tasks: ``multinet-run-eval``, with the SPCA agent as a further model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gridworld.evaluation import cli
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command; return its exit code."""
     return cli.main(argv, {"spca": spca_model.ENTRY})
 
 

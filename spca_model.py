@@ -1,9 +1,10 @@
-"""The SPCA agent as a model that gridworld evaluates: it plays a task in a World of its own, then says what it did.
+"""The SPCA agent as a model that gridworld evaluates.
 
-When an episode begins, the sense-plan-code-act loop of :mod:`main` solves the task as it would solve a level of the
-curriculum: from its own observation, with checkpoints and retries in that World. The primitives of the attempt that
-counts are then the model's actions; the evaluation plays them in its own backend, which alone judges them. All that the
-loop does is kept in a run folder: every call of a model, every plan, every version of the growing agent.
+When an episode begins, the sense-plan-code-act loop of :mod:`main` plays the task in a World of its own, as it plays a
+level of the curriculum: from observations, with checkpoints and retries. The primitives of the last attempt are then
+the model's actions. The evaluation plays these actions in its own backend, and only this backend decides whether the
+task is solved. A run folder records everything that the loop does: every call of a model, every plan, and every version
+of the growing agent.
 """
 
 from __future__ import annotations
@@ -68,12 +69,15 @@ class SpcaOptions(PaidOptions):
 
 
 def restore_options(values: Mapping[str, Any]) -> SpcaOptions:
-    """Return options that were sent to another process, which need not find this module yet."""
+    """Return the options from ``values``, which another process sent; unpickling calls this function.
+
+    The receiving process may be unable to import this module before.
+    """
     return SpcaOptions(**values)
 
 
 def make(request: ModelRequest[SpcaOptions]) -> SpcaModel:
-    """Return the model for the values of its options."""
+    """Return the model that a request describes."""
     return SpcaModel(request.options, request.seed)
 
 
@@ -83,17 +87,18 @@ ENTRY: Final = ModelEntry(
     SpcaOptions,
     MAY_CHANGE_IF_PAID | {"spca_runs", "spca_workspace", "spca_timeout"},
 )
-"""What ``--model spca`` means."""
+"""The entry of ``--model spca`` in the registry of models."""
 
 
 class SpcaModel(ModelInterface):
-    """Plays tasks by sensing, planning, coding and acting; its library of actions grows from task to task.
+    """A model that plays tasks by sensing, planning, coding and acting; its library of actions grows from task to task.
 
     Args:
-        seed: of the worlds; None: the usual one.
+        options: the options of the model; None means the default options.
+        seed: the seed of the worlds; None means the default seed.
 
     Raises:
-        ModelError: an option that cannot be used.
+        ModelError: an option cannot be used.
     """
 
     uses_images = False
@@ -165,7 +170,7 @@ class SpcaModel(ModelInterface):
         """Open a run folder, prove that the sandbox holds, and start the solver.
 
         Raises:
-            ModelError: the run, the sandbox or the solver cannot be used; the message says why.
+            ModelError: one of these steps failed; the message names the reason.
         """
         del device
         from spca.common.errors import UserError, WorkspaceBusyError
@@ -190,12 +195,13 @@ class SpcaModel(ModelInterface):
     def begin_episode(
         self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
     ) -> None:
-        """Play the whole task; :meth:`predict` then tells what was done.
+        """Play the whole task; afterwards, :meth:`predict` returns the actions one by one.
 
         Raises:
-            ModelError: the task does not lie on the square tiling, or its world cannot be opened.
-            ModelUnavailableError: a model does not answer or gives no usable answers, or a cap was reached
-                (BudgetSpentError), which would fail every task to come.
+            ModelError: the task is not on the square tiling, its world cannot be created, or :meth:`setup` was not
+                called.
+            ModelUnavailableError: a model does not answer or gives no usable answers, so that every later task would
+                fail. If a cap was reached, the error is a BudgetSpentError.
         """
         del seed, backend
         from gridworld.rules.layout import Layout
@@ -220,20 +226,24 @@ class SpcaModel(ModelInterface):
             raise ModelError(f"spca: {error}") from error
 
     def predict(self, input: ModelInput) -> ModelOutput:
-        """Return the next primitive of the attempt that counts; once it is used up, wait."""
+        """Return the next primitive of the last attempt; if all primitives are used up, return DONE, which waits."""
         if input.step_number > len(self._actions):
             return ModelOutput(int(Action.DONE), reasoning="the plan was carried out")
         code, reason = self._actions[input.step_number - 1]
         return ModelOutput(code, reasoning=reason)
 
     def episode_details(self) -> Mapping[str, Any] | None:
-        """Return how the task was played: whether it was solved there, rounds, attempts, calls, cost, and where."""
+        """Return facts about the played task, or None if no task was played.
+
+        The facts are: whether the task was solved in the model's own World, rounds, attempts, calls, costs, and run
+        folder.
+        """
         return self._details
 
 
 @contextmanager
 def _open_session(settings: Settings) -> Iterator[_Session]:
-    """Open a new run, ready to play; at the end it is summed up."""
+    """Yield the session of a new, opened run; at the end, write the summary of the run."""
     from spca.runs.startup import prepare_run
 
     with prepare_run(settings) as prepared:
@@ -247,7 +257,7 @@ def _open_session(settings: Settings) -> Iterator[_Session]:
 
 
 class _Session:
-    """A run of :mod:`main` whose levels are tasks that come one by one; ``run`` has to be opened to play them."""
+    """A run of :mod:`main` in which each task that arrives becomes a level; open ``run`` before playing tasks."""
 
     def __init__(self, prepared: Prepared) -> None:
         import main
@@ -262,7 +272,11 @@ class _Session:
         self.run = Run(prepared, main.load_phases(), Display((), quiet=True), self._make_world)
 
     def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
-        """Play a task; its primitives with the action that each belongs to, and how it went."""
+        """Play a task; return (primitives, details).
+
+        Each primitive is a pair (code, text of the action of the plan that the primitive belongs to). The details are
+        those of :meth:`SpcaModel.episode_details`.
+        """
         from spca.runs.recording.folder import CURRICULUM
 
         if error := self.run.find_unusable_model():
@@ -276,9 +290,9 @@ class _Session:
         return _describe_primitives(result), self._details(result, summary)
 
     def _task(self, layout: Layout) -> Task:
-        """Return a task as a level, under a name that no other has and that can stand in file names.
+        """Return a task as a level with a unique name that is valid in file names.
 
-        The level is the same for all tasks, so that it tells no player how hard the author thinks a task is.
+        All tasks get the same level, so that the level does not reveal how hard the author thinks a task is.
         """
         from gridworldenv import skill
         from spca.contracts import GRIDWORLD
@@ -317,7 +331,11 @@ class _Session:
 
 
 def _describe_primitives(result: LevelResult) -> list[tuple[int, str]]:
-    """Return the episode that counts: primitives with the call of the plan that each belongs to."""
+    """Return the primitives from the start of the episode to the end of the last attempt, each as (code, text).
+
+    The text is the call of the plan that the primitive belongs to. For primitives of earlier rounds, the text names the
+    rounds.
+    """
     if not result.attempts:
         return []
     last = result.attempts[-1]
@@ -328,7 +346,7 @@ def _describe_primitives(result: LevelResult) -> list[tuple[int, str]]:
 
 
 def _curriculum(tasks: list[Task]) -> list[dict[str, Any]]:
-    """Return the levels so far in the form of a curriculum file, for those who look at the run."""
+    """Return the tasks so far in the form of a curriculum file, for readers of the run folder."""
     configs = [task.env_id for task in tasks]
     level = {"name": tasks[0].level, "configs": configs}
     return [{"category_name": tasks[0].category, "skill": "gridworld tasks", "levels": [level]}]

@@ -1,8 +1,8 @@
 """The task of a gridworld: maze, mechanisms, rules and goal, as dataclasses and as a JSON file.
 
 :class:`TaskSpecification` represents a task everywhere. Its fields and their types (:mod:`gridworld.task.records`)
-define the file format. From these fields derive strict reading (:mod:`gridworld.task.reading`), the checks of the
-content (:mod:`gridworld.task.validation`) and the JSON Schema (:mod:`gridworld.task.schema`).
+define the file format. Strict reading (:mod:`gridworld.task.reading`), the checks of the content
+(:mod:`gridworld.task.validation`) and the JSON Schema (:mod:`gridworld.task.schema`) are derived from these fields.
 """
 
 from __future__ import annotations

@@ -60,7 +60,8 @@ class Composed:
     rejected: tuple[Rejected, ...]
 
     def loaded(self) -> Loaded:
-        """Return the scene with everything that belongs to its files, in the form in which files are read and written.
+        """Return the scene with its milestones, graph, text, certificate and metadata, in the form that files are
+        written from.
         """
         drafted = self.drafted
         knobs = drafted.knobs

@@ -53,8 +53,8 @@ def draft_scene(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, nam
         before: hop -> the hops that must come before it, in the plan without distractors.
 
     Raises:
-        RejectedDraw: an area or thing finds no place, distractors change the order of the hops, or every possible goal
-            text names a hop other than the goal.
+        RejectedDraw: an area or thing finds no place, or distractors change the order of the hops. Also: every possible
+            goal text names a hop other than the goal.
     """
     text = goal_text(rng, plan.goal, plan.hops[:-1])
     add_distractors(rng, plan, knobs)

@@ -143,7 +143,7 @@ def _make_thing_rule(hop: Hop, thing: Thing, placed: Furnished, spawn: Cell) -> 
 
 
 def _offset_bounds(box: Box, spawn: Cell) -> tuple[Offset, Offset]:
-    """Return the lowest and the highest corner of a box, relative to the spawn."""
+    """Return two corners of a box, relative to the spawn: the lowest, then the highest."""
     return cell_offset(box.least, spawn), cell_offset(box.most, spawn)
 
 

@@ -1,2 +1,1 @@
-"""The rules of every world: blocks, items, recipes, and the function that decides what changes when something happens.
-"""
+"""The rules of every world: blocks, items, recipes, and the function that decides what an event changes."""

@@ -114,7 +114,8 @@ def _list_tables(state: RuleState) -> Iterator[Cell]:
 
 
 def _act_on(deed: Deed, state: RuleState) -> Event | str:
-    """Return the event of the kind ``deed`` on the cell that the crosshair touches, or the reason if it touches none.
+    """Return the event of the kind ``deed`` on the cell that the crosshair touches, or the reason as text if it touches
+    none.
     """
     touched = find_touched(state)
     return Event(deed, move_by(state.pose.cell, touched.offset)) if touched else OUT_OF_REACH

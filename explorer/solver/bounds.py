@@ -3,8 +3,8 @@
 Distances are measured as if all gates were open. A step of the body leads one cell sideways, or two cells over a gap.
 During this step, the body may also rise by one cell or fall any depth.
 
-If a milestone B needs a milestone A, every plan first goes to a place where A can be achieved, then to a place where B
-can be achieved. If B needs several milestones, the greatest of their bounds counts.
+Assume that a milestone B needs a milestone A. Then every plan first goes to a place where A can be achieved, and later
+to a place where B can be achieved. If B needs several milestones, the greatest of their bounds counts.
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ class _Ways:
 
 
 def _find_places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bool_]:
-    """Return a flat mask of the cells where the body may be in the step that achieves a milestone, or just before it.
+    """Return a flat mask of the cells where the body may be in the step that achieves a milestone, or just before this
+    step.
     """
     everywhere = proven.everything.cells
     place_rules = [rule for rule in milestone.rules if isinstance(rule, InsideBox | NearWithFacing)]

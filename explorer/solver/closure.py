@@ -349,8 +349,7 @@ class _Growing:
             self._gained[block.drop] += len(places)
 
     def _spare(self) -> dict[int, NDArray[np.intp]]:
-        """Remove from the natural blocks those that the restraint spares; return code -> places of the spared blocks.
-        """
+        """Remove the blocks that the restraint spares from the natural blocks; return their places by block code."""
         spared = {}
         spared_places = np.array(self._arena.places(self._restraint.spared), np.intp)
         for code, places in self._natural.items():

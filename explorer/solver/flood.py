@@ -12,16 +12,16 @@ the result, this proves that the body cannot reach it. The model of a body:
 * A body can stand in a cell without ground if it places a block below the cell; this costs one block. The number of
   blocks that the body could have is the limit for the total cost of a route.
 
-The model includes everything that is possible in vanilla. The longest sprint jump crosses 4 cells on a level, or 3
-cells upwards. After jumps under a ceiling two cells high, which add speed, it crosses one cell more. A body stands on
-every block that its box overlaps, up to 0.3 m beside its middle.
+The model includes everything that is possible in vanilla. The longest sprint jump crosses a gap of 4 cells, or of 3
+cells if it ends higher. After jumps under a ceiling two cells high, which add speed, it crosses one cell more. A body
+stands on every block that its box overlaps, up to 0.3 m beside its middle.
 
 Cells are stored in a flat array with a border of barred cells. So each neighbour has a constant offset, and one numpy
-operation moves all bodies to a neighbour.
+operation handles the same neighbour of all cells.
 
 The remaining flight of a body in a cell is one number: ``4 * cells + 1``, plus 1 if the level is not above the
-take-off. If a body can be in a cell in two ways, only the greater number is stored, because it allows every move that
-the smaller number allows.
+take-off. Of several numbers that are possible in a cell, the greatest is stored: it allows every move that the others
+allow.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ Masks contain 0 or 255, so that ``&`` with a mask either keeps or clears a numbe
 """
 
 FLIGHT: Final = 6
-"""Greatest number of cells that a body flies sideways between two places on the same level, across a gap of five cells.
-"""
+"""Greatest number of cells that a body flies sideways on the same level: it crosses a gap of five cells."""
 _STANDING: Final = np.uint8(4 * FLIGHT + 2)
 """Remaining flight of a body that stands."""
 _RISEN: Final = np.uint8(4 * FLIGHT + 1)
@@ -263,7 +262,9 @@ class _Spread:
             np.copyto(ways, new)
 
     def _find_beside(self, stand: Bytes) -> Bytes:
-        """Return the mask of the 8 neighbours of each cell of ``stand``; a body that overhangs an edge may jump there.
+        """Return the mask of the 8 neighbours of each cell of ``stand``.
+
+        In these cells, a body may overhang the edge and jump.
         """
         beside = np.zeros_like(stand)
         south = self._south

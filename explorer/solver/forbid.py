@@ -5,8 +5,8 @@ A play is any sequence of actions. Every play that never achieves a certain mile
 these plays. If it does not contain the goal, the milestone is necessary. Any other milestone that it does not contain
 can be achieved only after the forbidden milestone.
 
-A body may be anywhere in a cell. So a restraint keeps feet only out of the cells that lie wholly inside a box, whereas
-a body could be inside the box in every cell that overlaps it. :func:`whole_cells` makes a box that consists of whole
+A body may be anywhere in a cell. So a restraint keeps feet only out of the cells that lie wholly inside a box. But a
+body could be inside the box in every cell that overlaps the box. :func:`whole_cells` makes a box that consists of whole
 cells. Entering a box can be proven necessary only if the box reaches from wall to wall, and higher than any body can
 reach.
 """
@@ -141,7 +141,7 @@ def _forbid_laying(arena: Arena, rule: AtLeast) -> Restraint | None:
 def _forbid_removing(arena: Arena, rule: AtMost) -> Restraint | None:
     """Return the restraint that spares all blocks or mobs which a rule counts in its box.
 
-    Return None unless removing a single one of them makes the rule true.
+    Return None if the rule stays false after a single one of them is removed.
     """
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)

@@ -32,9 +32,7 @@ _NEARBY: Final = (np.indices((_SIDE,) * 3) - AROUND).astype(np.int64)
 _WITHIN: Final = (_NEARBY**2).sum(axis=0) <= MAX_REACH**2
 """Mask of the cells of the box that are at most :data:`MAX_REACH` from the target."""
 _SURE: Final = 6
-"""Number of steps over free cells that an eye's distance from the target can have and still surely be within
-:data:`MAX_REACH`.
-"""
+"""If an eye is at most this many steps over free cells from the target, it is surely within :data:`MAX_REACH`."""
 _FAR: Final = 11
 """Greatest number of steps from cell to cell along a ray within reach.
 

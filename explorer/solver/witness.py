@@ -285,7 +285,8 @@ class _Carrier:
         return pose.aim_at(offset)
 
     def _touch_from(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return the pose of a body in ``cell`` whose crosshair touches ``target``, or None if there is no such pose.
+        """Return the pose of a body in ``cell`` whose crosshair touches ``target``, or None if the target is not in
+        reach.
         """
         pose = self._aim_at(cell, target)
         if pose is None:
@@ -294,8 +295,7 @@ class _Carrier:
         return pose if touched and touched.offset == pose.aim else None
 
     def _face_from(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return a pose of a body in ``cell`` from which a placed block fills ``target``, or None if there is no such
-        pose.
+        """Return a pose of a body in ``cell`` from which a placed block fills ``target``, or None if none exists.
 
         The crosshair must touch a neighbour of the target through the face between the target and this neighbour.
         """
@@ -328,8 +328,8 @@ class _Carrier:
         return None
 
     def _hit_from(self, cell: Cell, mob: Mob, targets: Iterable[Cell]) -> Pose | None:
-        """Return a pose of a body in ``cell`` that aims at one of ``targets`` and hits a mob, or None if there is no
-        such pose.
+        """Return a pose of a body in ``cell`` that aims at one of ``targets`` and hits ``mob``, or None if no pose
+        does.
         """
         for target in targets:
             pose = self._aim_at(cell, target)

@@ -1,1 +1,1 @@
-"""The world that carries out steps: blocks in memory, a body with physics, what an agent sees."""
+"""The world in which an agent acts: blocks in memory, a body with physics, and what the agent sees."""

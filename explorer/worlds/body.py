@@ -1,7 +1,8 @@
-"""A body that walks, jumps and falls among full cells, tick by tick, with vanilla's constants (1.16.5).
+"""A body that walks, jumps and falls among full cells, tick by tick, with the constants of vanilla Minecraft 1.16.5.
 
-A second has 20 ticks. The constants come from ``LivingEntity.travel`` and ``Entity.move`` of the game, as they are also
-implemented in prismarine-physics. Any keys may be held at any tick, so the body can reach all that a player can reach.
+A second has 20 ticks. The constants come from ``LivingEntity.travel`` and ``Entity.move`` of the game;
+prismarine-physics implements the same constants. Any keys may be held in any tick, so the body can do everything that a
+player can do.
 """
 
 from __future__ import annotations
@@ -17,30 +18,33 @@ from explorer.rules.blocks import LAVA, SOLID
 from explorer.scene import Cell
 
 GRAVITY: Final = 0.08
-"""Metres per tick squared."""
+"""Loss of vertical velocity in each tick, in metres per tick."""
 FALL_DRAG: Final = 0.98
-"""Share of the vertical velocity that is left after a tick."""
+"""Factor of the vertical velocity in each tick."""
 JUMP: Final = 0.42
-"""Velocity of a jump, upwards in metres per tick."""
+"""Vertical velocity at the beginning of a jump, in metres per tick."""
 GROUND_SLIP: Final = 0.6 * 0.91
 AIR_SLIP: Final = 0.91
-"""Share of the sideways velocity that is left after a tick, on the ground and in the air."""
+"""Factors of the sideways velocity in each tick: on the ground, and in the air."""
 GROUND_PUSH: Final = 0.1
 AIR_PUSH: Final = 0.02
-"""Velocity in metres per tick that a key adds in a tick, on the ground and in the air, before :data:`INPUT`."""
+"""Velocity in metres per tick that a held key adds in each tick: on the ground, and in the air.
+
+The value still has to be multiplied by :data:`INPUT`.
+"""
 SPRINT: Final = 1.3
-"""Factor of the push while sprinting."""
+"""Factor of the velocity that a key adds while the body sprints."""
 INPUT: Final = 0.98
-"""Factor of the push of every key."""
+"""Factor of the velocity that any key adds."""
 SPRINT_JUMP: Final = 0.2
-"""Velocity in metres per tick that a jump adds forwards while sprinting."""
+"""Forward velocity in metres per tick that a jump adds while the body sprints."""
 HALF_WIDTH: Final = 0.3
 HEIGHT: Final = 1.8
-"""Size of the body in metres."""
+"""Half the width of the body, and its height, in metres."""
 STILL: Final = 0.003
 """A velocity below this, in metres per tick, counts as 0."""
 EDGE: Final = 1e-7
-"""Metres by which the box of the body may reach into a cell without overlapping the cell."""
+"""Depth in metres to which the body may reach into a cell before it counts as overlapping the cell."""
 
 FORWARD = 1
 BACK = 2
@@ -48,25 +52,27 @@ LEFT = 4
 RIGHT = 8
 JUMPING = 16
 SPRINTING = 32
-"""Keys as bits; the keys that are held are the sum of their bits."""
+"""The keys as bits; a set of held keys is the sum of their bits."""
 FREE = 0
 BARRED = 1
 DEADLY = 2
-"""Meaning of a cell to a body."""
+"""The three meanings that a cell can have to a body."""
 _TO_A_BODY: Final = np.frombuffer(SOLID, np.uint8).copy()
 _TO_A_BODY[LAVA] = DEADLY
 
 
 class Solids:
-    """The meaning of each cell to a body, as bytes, with a border of barred cells around the arena.
+    """A byte for each cell that says what the cell is to a body: free, barred or deadly.
+
+    A border of barred cells surrounds the arena.
 
     Attributes:
-        across, layer: length of a row and of a layer in ``cells``.
-        cells: meanings in the order y, z, x.
-        deadly: whether the arena contains, or contained, a deadly cell.
+        across, layer: number of entries in ``cells`` for a row and for a layer.
+        cells: the bytes in the order y, z, x.
+        deadly: whether the arena contains, or has ever contained, a deadly cell.
 
     Args:
-        blocks: uint16 ``[y, z, x]``.
+        blocks: codes of blocks, uint16 ``[y, z, x]``.
     """
 
     __slots__ = ("across", "cells", "deadly", "layer")
@@ -79,11 +85,11 @@ class Solids:
         self.deadly = DEADLY in self.cells
 
     def at(self, x: int, y: int, z: int) -> int:
-        """Return the index in ``cells`` of a cell of the arena or of its border."""
+        """Return the index in ``cells`` of a cell, which lies in the arena or in its border."""
         return (y + 1) * self.layer + (z + 1) * self.across + x + 1
 
     def put(self, cell: Cell, code: int) -> None:
-        """Update the meaning of a cell whose block has changed to ``code``."""
+        """Update the byte of a cell whose block has changed to ``code``."""
         self.cells[self.at(*cell)] = _TO_A_BODY[code]
         self.deadly = self.deadly or code == LAVA
 
@@ -95,12 +101,12 @@ def _compute_sine_cosine(yaw: float) -> tuple[float, float]:
 
 
 class Body:
-    """A box of 0.6 x 1.8 x 0.6 m.
+    """A body: a box that is 0.6 m wide and long and 1.8 m high.
 
     Attributes:
         x, y, z: middle of the body's base, in metres.
         vx, vy, vz: velocity in metres per tick.
-        on_ground: whether the body landed in the last tick, before it moved sideways.
+        on_ground: whether, in the last tick, the ground stopped the body, before it moved sideways.
         burnt: whether the body has ever touched lava.
         ticks: number of ticks since the body was created.
     """
@@ -129,7 +135,7 @@ class Body:
         return floor(self.x), floor(self.y + EDGE), floor(self.z)
 
     def tick(self, keys: int, yaw: float) -> None:
-        """Advance by one tick with some keys held.
+        """Advance by one tick while some keys are held.
 
         Args:
             keys: sum of the bits of the held keys.
@@ -168,7 +174,11 @@ class Body:
             self.burnt = True
 
     def _push(self, keys: int, yaw: float, vx: float, vy: float, vz: float) -> tuple[float, float, float]:
-        """Return the velocity x, y, z after the push of the keys."""
+        """Return the velocity (x, y, z) after the held keys have changed it.
+
+        Args:
+            vx, vy, vz: velocity before.
+        """
         sine, cosine = _compute_sine_cosine(yaw)
         sprinting = keys & SPRINTING and keys & FORWARD
         push = (GROUND_PUSH if self.on_ground else AIR_PUSH) * (SPRINT if sprinting else 1)
@@ -188,7 +198,9 @@ class Body:
         return vx, vy, vz
 
     def _rise(self, by: float) -> float:
-        """Move up by ``by`` metres, or down if ``by`` is negative, as far as there is room; return the metres moved."""
+        """Move up by ``by`` metres, or down if ``by`` is negative, until something is in the way; return the metres
+        moved.
+        """
         y = self.y
         if by < 0:
             new_y = y + by
@@ -210,7 +222,7 @@ class Body:
         return by
 
     def _has_floor(self, level: int) -> bool:
-        """Return whether, at a level, any cell over or under the body is barred."""
+        """Return whether a barred cell at a level is above or below any part of the body."""
         # The body overlaps at most 2 x 2 columns, those of its corners.
         cells = self.solids.cells
         across = self.solids.across
@@ -224,7 +236,7 @@ class Body:
         return BARRED in (cells[south + west], cells[south + east])
 
     def _move_east(self, by: float) -> float:
-        """Move along x by ``by`` metres, as far as there is room; return the metres moved."""
+        """Move along x by ``by`` metres, until something is in the way; return the metres moved."""
         x = self.x
         if by > 0:
             wall = ceil(x + HALF_WIDTH - EDGE)
@@ -240,7 +252,7 @@ class Body:
         return by
 
     def _move_south(self, by: float) -> float:
-        """Move along z by ``by`` metres, as far as there is room; return the metres moved."""
+        """Move along z by ``by`` metres, until something is in the way; return the metres moved."""
         z = self.z
         if by > 0:
             wall = ceil(z + HALF_WIDTH - EDGE)
@@ -256,13 +268,15 @@ class Body:
         return by
 
     def _is_barred(self, x: int | None, z: int | None) -> bool:
-        """Return whether any cell beside the body, in the column x or the row z, is barred."""
+        """Return whether a cell at the height of the body is barred, in the column ``x`` or the row ``z`` beside the
+        body.
+        """
         return BARRED in self._read_box(x, z)
 
     def _read_box(self, x: int | None = None, z: int | None = None) -> list[int]:
-        """Return the meanings of the cells that the body overlaps.
+        """Return what the cells that the body overlaps are to a body (free, barred or deadly).
 
-        With ``x`` or ``z``, the cells in this column or row replace the cells that the body overlaps along this axis.
+        If ``x`` or ``z`` is given, the body counts as being in this column or row along that axis.
         """
         solids = self.solids
         columns = _find_overlapped(self.x) if x is None else (x,)
@@ -280,7 +294,11 @@ class Body:
 
 
 def _find_overlapped(middle: float) -> tuple[int, ...]:
-    """Return the one or two columns, or rows, of cells that a body overlaps if its middle is at ``middle``."""
+    """Return the coordinates, one or two, of the cells that a body overlaps along an axis.
+
+    Args:
+        middle: coordinate of the middle of the body.
+    """
     first = floor(middle - HALF_WIDTH + EDGE)
     last = floor(middle + HALF_WIDTH - EDGE)
     return (first,) if first == last else (first, last)

@@ -1,6 +1,6 @@
-"""Carry out a step of the lattice with a body: a closed loop over ticks that predicts the effect of each key.
+"""Carry out a step with a body that has physics: in each tick, hold the keys whose predicted effect is best.
 
-A step ends with the body at rest in the middle of a cell, or back in the cell where the step began.
+A step ends with the body at rest in the middle of a cell: the planned cell, or the cell where the step began.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ from explorer.worlds.body import (
 )
 
 MAX_TICKS: Final = 60
-"""Ticks after which a move or jump is given up; a fall has no limit."""
+"""Number of ticks after which a move or jump counts as failed; a fall may take any number of ticks."""
 NEAR: Final = 0.18
-"""Greatest distance in metres from the middle of a cell at which a body may rest: only this cell supports it then."""
+"""Greatest distance in metres, along x and z, between a resting body and the middle of its cell.
+
+Within this distance, no other cell supports the body.
+"""
 CREEP: Final = 0.16
-"""Greatest speed in metres per tick towards a drop, because a body cannot brake in the air."""
+"""Greatest speed in metres per tick on the ground before a drop; it is low because a body cannot brake in the air."""
 SLOW: Final = 0.03
-"""A body below this speed in metres per tick, along x and z, is at rest."""
+"""Speed in metres per tick, along x and along z, up to which a body counts as resting."""
 _KEYS: Final = {
     Primitive.FORWARD: (FORWARD, BACK),
     Primitive.BACK: (BACK, FORWARD),
@@ -43,13 +46,17 @@ _KEYS: Final = {
     Primitive.RIGHT: (RIGHT, LEFT),
     Primitive.JUMP: (FORWARD, BACK),
 }
-"""Move -> the key that pushes towards the end of the move, and the key that pushes back."""
+"""Move -> two keys: the key that pushes towards the end of the move, and the key that pushes back."""
 
 
 def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
-    """Move a body along the way of a move, and return whether the body rests at its end.
+    """Move a body as planned; return whether it comes to rest at the planned end.
 
-    If the body does not rest there after :data:`MAX_TICKS` ticks, put the body back where the move began.
+    If it has not done so after :data:`MAX_TICKS` ticks, put the body back where the move began.
+
+    Args:
+        pose: pose of the body before the move.
+        way: the planned course and end of the move.
     """
     dx, _, dz = find_heading(pose, primitive)
     key_on, key_back = _KEYS[primitive]
@@ -79,7 +86,7 @@ def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
 
 
 def drop_down(body: Body) -> Cell:
-    """Let a body fall until it rests; return the cell in which it lands."""
+    """Let a body fall until it lands, and put it at rest; return the cell in which it has landed."""
     while True:
         body.tick(0, 0.0)
         if body.on_ground:
@@ -88,10 +95,10 @@ def drop_down(body: Body) -> Cell:
 
 
 def rise(body: Body, put: Callable[[], None]) -> bool:
-    """Jump on the spot and put a block below the body; return whether the body stands on the block.
+    """Jump on the spot and put a block below the body; return whether this succeeds.
 
     Args:
-        put: puts the block into the cell of the feet; called once the body has risen by one cell.
+        put: function that puts the block into the cell of the feet; called once the body has risen by one cell.
     """
     start = body.cell
     body.tick(JUMPING, 0.0)
@@ -108,13 +115,15 @@ def rise(body: Body, put: Callable[[], None]) -> bool:
 
 
 def _choose_push(body: Body, left: float, speed: float, floor: int, drop: bool) -> int:
-    """Return the push after which the body would coast to rest nearest to the end: 1 forwards, -1 back, 0 none.
+    """Return the push for the next tick: 1 forwards, -1 backwards, 0 none.
+
+    After this push, the body would coast to rest as near as possible to the end of the move.
 
     Args:
-        left: metres that are left to the end.
-        speed: metres per tick towards the end.
+        left: distance in metres to the end of the move.
+        speed: speed in metres per tick towards the end.
         floor: level of the feet at the end.
-        drop: whether the move ends below its start.
+        drop: whether the move ends lower than it begins.
     """
     grounded = body.on_ground
     push = INPUT * (GROUND_PUSH if grounded else AIR_PUSH)
@@ -128,11 +137,11 @@ def _choose_push(body: Body, left: float, speed: float, floor: int, drop: bool) 
 
 
 def _measure_glide(height: float, vy: float) -> float:
-    """Return the metres that a body in the air coasts, for each metre per tick of its sideways speed, until it rests.
+    """Return how far a body in the air coasts until it rests, in metres for each metre per tick of sideways speed.
 
     Args:
-        height: metres above the ground.
-        vy: metres per tick upwards.
+        height: height in metres above the ground.
+        vy: upward velocity in metres per tick.
     """
     distance = 0.0
     speed = 1.0

@@ -1,8 +1,9 @@
-"""What an agent has seen of a scene: blocks as they were when last in view, and the things among the blocks.
+"""What an agent has seen of a scene: the blocks as last seen, and the things (named objects).
 
-A world tells an :class:`Observer` what changes (:meth:`~Observer.follow`) and where the body stands after a step
-(:meth:`~Observer.look`). The agent learns of a change when the changed cell is in view; the agent always knows the
-blocks that it has placed. After the look, :meth:`~Observer.limit_to_sight` tells which changes of the step it has seen.
+A world reports changes to an :class:`Observer` (:meth:`~Observer.follow`), and after each step the pose of the body
+(:meth:`~Observer.look`). The agent learns of a change when it sees the changed cell; it always knows the blocks that it
+has placed. After :meth:`~Observer.look`, :meth:`~Observer.limit_to_sight` returns the changes of the step that the
+agent has seen.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ LIGHTS: Final = (
     "torch wall_torch soul_torch soul_wall_torch lantern soul_lantern glowstone sea_lantern shroomlight jack_o_lantern"
     " end_rod campfire soul_campfire beacon fire soul_fire lava"
 )
-"""Names of blocks that light the cells around them in the dark."""
+"""Names of blocks that light the cells around them in a dark scene."""
 _LIGHTS: Final = np.array([block.name in LIGHTS.split() for block in BLOCKS])
 _OPAQUE: Final = mask(OPAQUE)
 
 
 class Observer:
-    """Eyes and memory of an agent, which has seen nothing before the first :meth:`look`."""
+    """What an agent sees and remembers; before the first call of :meth:`look`, it has seen nothing."""
 
     def __init__(self, scene: Scene) -> None:
         self._layout = Layout(scene.blocks.shape)
@@ -57,16 +58,22 @@ class Observer:
 
     @property
     def known(self) -> NDArray[np.uint16]:
-        """Codes ``[y, z, x]`` as last seen, 0 for cells never seen; read-only, and changes with each look."""
+        """Code of the block in each cell as last seen, ``[y, z, x]``; 0 for cells never seen.
+
+        The array is read-only, and its content changes with each :meth:`look`.
+        """
         return self._layout.view_read_only(self._known)
 
     @property
     def seen_at(self) -> NDArray[np.int32]:
-        """Step ``[y, z, x]`` in which a cell was last in view, -1 for never; read-only, and changes with each look."""
+        """Number of the step in which each cell was last in view, ``[y, z, x]``; -1 for cells never seen.
+
+        The array is read-only, and its content changes with each :meth:`look`.
+        """
         return self._layout.view_read_only(self._seen_at)
 
     def follow(self, changes: Iterable[Change]) -> None:
-        """Apply changes to the world; the next :meth:`look` decides which changes the agent sees."""
+        """Record changes of the world; the next :meth:`look` decides which of them the agent sees."""
         light_changed = False
         self._hit_mobs = {}
         for change in changes:
@@ -89,15 +96,16 @@ class Observer:
             self._spread_light()
 
     def empty(self, cell: Cell) -> None:
-        """Note that the agent has emptied the chest in a cell, or has found this chest empty."""
+        """Record that the agent has emptied the chest in a cell, or has found it empty."""
         self._things.empty(self._layout.index(cell))
 
     def look(self, pose: Pose, step: int, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob]) -> None:
-        """Update the memory with what is in view after a step.
+        """Update what the agent knows with what it sees after a step.
 
         Args:
+            pose: pose of the body after the step.
             step: number of the step.
-            items: cell -> stacks, of the whole world.
+            items: cell -> stacks that lie in the cell, for the whole world.
             mobs: all mobs of the world.
         """
         self._pose = pose
@@ -117,11 +125,11 @@ class Observer:
         self._things.meet(items, mobs, lambda place: bool(seen_at[place] == step))
 
     def limit_to_sight(self, happened: StepResult) -> StepResult:
-        """Return the part of a step that the agent notices; call :meth:`look` first.
+        """Return the result of a step with only those changes that the agent notices; call :meth:`look` first.
 
-        The agent notices changes of what it carries, and changes of cells in sight that were not undone in the same
-        step. The timer of a door cannot be seen. Mobs have the names that the agent gave them, because the names in the
-        scene would tell how many mobs there are.
+        The agent notices changes of what it carries. It also notices changes of cells in view, unless a later change of
+        the same step undoes them. It never notices the timer of a door. Mobs get the names that the agent gave them,
+        because their names in the scene would reveal how many mobs there are.
         """
         return replace(happened, changes=tuple(self._filter_noticed(happened.changes)))
 
@@ -145,14 +153,18 @@ class Observer:
         return self._things.list_things(self._known, self._seen_at, self._step, self._pose.cell)
 
     def offers(self, inventory: Mapping[str, int]) -> tuple[Offer, ...]:
-        """Return the recipes that use items seen or held (:func:`explorer.worlds.offers.offers`).
+        """Return the recipes that use items which the agent has seen or carries
+        (:func:`explorer.worlds.offers.offers`).
 
-        A table counts as in reach if the agent knows the table and knows no block between itself and the table.
+        A crafting table counts as in reach if the agent knows it, and knows no block that is in the way.
+
+        Args:
+            inventory: item -> count that the agent carries.
         """
         return offers(inventory, self._things.materials, self._has_table)
 
     def _has_table(self) -> bool:
-        """Return whether a known table is in reach."""
+        """Return whether a crafting table that the agent knows is in reach."""
         known = KnownState(self.known, self._pose)
         here = self._pose.cell
         places = np.flatnonzero(has_kind("table")[self._known]).tolist()
@@ -160,10 +172,11 @@ class Observer:
         return any(can_touch(known, offset_to(here, table)) for table in tables)
 
     def _notice(self, places: NDArray[np.intp], before: NDArray[np.uint16], now: NDArray[np.uint16]) -> None:
-        """Tell :class:`Things` which cells changed, in order of distance from the body, the nearest cell first.
+        """Report changed cells to :class:`Things`, from the nearest to the body to the farthest.
 
         Args:
-            before, now: old and new code of each cell.
+            places: indices of the cells in the flat array of the layout.
+            before, now: code of each cell as the agent knew it, and as the agent sees it now.
         """
         relevant = np.flatnonzero(JOINING[before] | JOINING[now])
         distances = self._layout.square_distances(places[relevant], self._layout.index(self._pose.cell))
@@ -171,7 +184,7 @@ class Observer:
             self._things.notice(int(places[i]), int(before[i]), int(now[i]))
 
     def _spread_light(self) -> None:
-        """Compute anew which cells are lit, if the scene is dark."""
+        """If the scene is dark, compute again which cells are lit."""
         if self._lit is not None:
             blocks = self._layout.inner(self._blocks)
             self._layout.inner(self._lit)[:] = light(_LIGHTS[blocks])

@@ -1,4 +1,7 @@
-"""The recipe book of a view: what could be made from items seen or held, and what can be made now."""
+"""The recipe book of a view: recipes whose ingredients the agent has seen or carries, and which of them it can use now.
+
+An offer is an entry of this book.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,13 @@ from explorer.view import Offer
 def offers(
     inventory: Mapping[str, int], materials: frozenset[str], table_in_reach: Callable[[], bool]
 ) -> tuple[Offer, ...]:
-    """Return the recipes for which materials and inventory could provide ingredients, in the order of the recipes.
+    """Return an offer for each recipe whose ingredients could come from the materials and the inventory, ordered by
+    number.
 
     Args:
-        materials: items seen on the ground, and drops of blocks and mobs seen.
-        table_in_reach: whether a table is in reach; called only if the answer matters.
+        inventory: item -> count that the agent carries.
+        materials: items seen on the ground, and drops of the blocks and mobs that were seen.
+        table_in_reach: function that returns whether a crafting table is in reach; called only if the answer matters.
     """
     held = {name: count for name, count in inventory.items() if count > 0}
     stocks = tuple(sorted(held.items()))
@@ -31,7 +36,9 @@ def offers(
 
 @lru_cache(maxsize=256)
 def _find_useful(materials: frozenset[str]) -> tuple[int, ...]:
-    """Return the numbers of the recipes whose ingredients are materials or can be made from materials."""
+    """Return the numbers of the recipes whose ingredients are materials, or can be made from materials by other
+    recipes.
+    """
     available = set(materials)
     useful: set[int] = set()
     new = _find_makeable(useful, available)
@@ -43,7 +50,10 @@ def _find_useful(materials: frozenset[str]) -> tuple[int, ...]:
 
 
 def _find_makeable(useful: set[int], available: set[str]) -> list[int]:
-    """Return the numbers of recipes that are not in ``useful`` and for which each group has an available item."""
+    """Return the numbers of the recipes that can be made from available items, without the recipes in ``useful``.
+
+    The quantity of an item does not matter.
+    """
     others = (number for number in range(len(RECIPES)) if number not in useful)
     return [number for number in others if _can_make(number, available)]
 
@@ -54,18 +64,24 @@ def _can_make(number: int, available: set[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def _find_possible(book: tuple[int, ...], held: tuple[tuple[str, int], ...]) -> frozenset[int]:
-    """Return the numbers of the recipes in a book for which the held items, as (name, count), are enough."""
+    """Return the numbers of the recipes in ``book`` for which the agent carries enough items.
+
+    Args:
+        book: numbers of recipes.
+        held: carried items, each as (name, count).
+    """
     inventory = dict(held)
     return frozenset(number for number in book if take_ingredients(RECIPES[number], inventory) is not None)
 
 
 @lru_cache(maxsize=256)
 def _list_offers(book: tuple[int, ...], possible: frozenset[int], table: bool) -> tuple[Offer, ...]:
-    """Return the offers for the recipes in a book.
+    """Return an offer for each recipe in ``book``, in the same order.
 
     Args:
-        possible: numbers of the recipes for which enough items are held.
-        table: whether a table is in reach.
+        book: numbers of recipes.
+        possible: numbers of the recipes for which the agent carries enough items.
+        table: whether a crafting table is in reach.
     """
     craftable = {number for number in possible if table or not RECIPES[number].table}
     return tuple(_make_offer(number, number in craftable) for number in book)

@@ -1,12 +1,17 @@
-"""Compute lines of sight from a table: at a lattice pose, the eye has a fixed offset, so each ray crosses fixed cells.
+"""Compute which cells are in view, from precomputed tables.
 
-A ray ends at the first opaque cell or after :data:`RANGE` metres; every cell that a ray touches is seen, air included.
-Each pitch has about 3,700 rays. Consider each face that is turned to the eye, within range and within :data:`WIDTH` x
-:data:`HEIGHT` degrees. In the open, :data:`RAYS` rays enter this face, or a ray to its middle does. The rays miss some
-cells although the middle of a face is in sight: 2 in 100 among scattered blocks, 5 in 100 among dense blocks.
+In every pose of the lattice, the eye is at the same point of its cell. So for each facing and pitch, the rays always
+cross the same cells, and a table lists them. A ray ends at the first opaque cell, or after :data:`RANGE` metres. Every
+cell that a ray touches is seen, including air.
 
-Rays that start with the same cells share these cells. So the table is a forest of 46,000 cells in depth-first order, in
-which all cells behind a cell form one run. The table for one facing, rotated, serves the other facings.
+Each pitch has about 3,700 rays. They are chosen for the faces of cells that are turned to the eye, within range, and
+within :data:`WIDTH` x :data:`HEIGHT` degrees. If nothing is in the way, each of these faces is entered by :data:`RAYS`
+rays, or by one ray to its middle. Some cells are missed although the middle of a face is in sight: 2 in 100 among
+scattered blocks, 5 in 100 among dense blocks.
+
+Rays that begin with the same cells share these cells in the table. So the table is a forest of 46,000 cells in
+depth-first order: all cells that are reached through a certain cell follow it in one run. The tables for the other
+facings are rotated copies.
 """
 
 from __future__ import annotations
@@ -28,36 +33,41 @@ WIDTH: Final = 100
 HEIGHT: Final = 84
 """Degrees between the upper and the lower edge of the field of view."""
 RAYS: Final = 3
-"""Number of rays that enter each face in the open; more rays would see more through gaps, but take longer."""
+"""Number of rays that enter each face if nothing is in the way.
+
+More rays would see more through gaps, but take longer.
+"""
 LIT: Final = 3
-"""Distance in metres from the eye within which the middles of cells are seen in the dark without a light."""
+"""Distance in metres from the eye within which cells are seen in a dark scene without a light, measured to their
+middles.
+"""
 LIGHT: Final = 6
-"""Distance in metres from the middle of a light block within which the middles of cells are lit."""
+"""Distance in metres within which a light block lights cells, measured from middle to middle."""
 _EYE: Final = np.array([0.5, EYE_HEIGHT, 0.5])
-"""Offset in metres from the lowest corner of the feet's cell to the eye."""
+"""Offset in metres from the lowest corner of the cell of the feet to the eye."""
 _HEAD: Final = np.array([0, math.floor(EYE_HEIGHT), 0])
-"""Offset from the feet's cell to the cell of the eye."""
+"""Offset from the cell of the feet to the cell of the eye."""
 _FELT: Final = ((0, 0, 0), (0, -1, 0))
-"""Offsets of the cells that a body knows by touch: the cell of the feet and the cell below."""
+"""Offsets, from the cell of the feet, of the cells that a body always knows: this cell and the cell below it."""
 _REACH: Final = RANGE + 2
-"""Greatest offset of a cell in a table, along each axis."""
+"""Limit, along each axis, for the offsets of the cells in a table."""
 _SPAN: Final = 2 * _REACH + 1
-"""Number of offsets along an axis."""
+"""Number of possible offsets along each axis."""
 _NO_FACE: Final = 3 * _SPAN**3
-"""Number that stands for "no face"; the numbers of faces are smaller."""
+"""Number that means "no face"; it is greater than the number of any face."""
 _ASIDE: Final = 0.03
-"""Metres by which rays to the tops and bottoms of cells aim beside the middle."""
+"""Distance in metres from the middle of a top or bottom face to the point at which its ray aims."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """The cells that the rays of a facing and pitch touch, as a forest in depth-first order.
 
-    A cell occurs once for each different sequence of cells that leads to it from the eye.
+    Different sequences of cells may lead from the eye to the same cell; the cell then occurs once for each sequence.
 
     Attributes:
-        cells: offsets x, y, z of each cell from the feet's cell, int ``(n, 3)``.
-        ends: for each cell, the index after the last cell that rays reach through this cell, ``(n,)``.
+        cells: offset x, y, z of each cell from the cell of the feet, int ``(n, 3)``.
+        ends: for each cell, the index after the last cell that rays reach through it, ``(n,)``.
         near: whether each cell is within :data:`LIT` of the eye, ``(n,)``.
     """
 
@@ -69,17 +79,17 @@ class Table:
 class Layout:
     """The order of an arena's cells in a flat array.
 
-    Around the arena is a border of one cell, and the array has a margin at both ends. So no offset of a :class:`Table`
-    leaves the array, and no ray leaves the arena without crossing the border.
+    The arena has a border of one cell, and the flat array has a margin at both ends. So every cell of a :class:`Table`
+    has an index inside the array, and every ray that leaves the arena crosses the border.
 
     Attributes:
-        shape: cells of the arena along y, z and x.
-        strides: differences between the indices of neighbours along x, y and z.
+        shape: number of cells of the arena along y, z and x.
+        strides: difference between the indices of two neighbours along x, along y and along z.
         size: length of the flat array.
     """
 
     def __init__(self, shape: tuple[int, int, int]) -> None:
-        """Lay out an arena of ``shape`` y, z, x."""
+        """Lay out an arena; ``shape`` is its number of cells along y, z and x."""
         self.shape = shape
         self._padded = tuple(side + 2 for side in shape)
         _, depth, width = self._padded
@@ -90,19 +100,24 @@ class Layout:
         self._tables: dict[tuple[int, int], tuple[int, NDArray[np.intp]]] = {}
 
     def index(self, cell: Cell) -> int:
-        """Return the index of a cell in a flat array."""
+        """Return the index of a cell in the flat array."""
         x, y, z = cell
         across, up, along = self.strides
         return self._margin + (x + 1) * across + (y + 1) * up + (z + 1) * along
 
     def cell(self, index: int) -> Cell:
-        """Return the cell at an index of a flat array."""
+        """Return the cell that has an index in the flat array."""
         y, rest = divmod(index - self._margin, self.strides[1])
         z, x = divmod(rest, self.strides[2])
         return x - 1, y - 1, z - 1
 
     def square_distances(self, places: NDArray[np.int64], to: int) -> NDArray[np.int64]:
-        """Return the squared distances of some cells from the cell ``to``; all cells are indices."""
+        """Return the squared distance of each of some cells from the cell ``to``.
+
+        Args:
+            places: indices of the cells in the flat array.
+            to: index of a cell in the flat array.
+        """
         y, rest = np.divmod(places - self._margin, self.strides[1])
         z, x = np.divmod(rest, self.strides[2])
         at_x, at_y, at_z = self.cell(to)
@@ -113,18 +128,23 @@ class Layout:
         return squares
 
     def inner(self, flat: NDArray[Any]) -> NDArray[Any]:
-        """Return the arena within a flat array as a numpy view ``[y, z, x]``."""
+        """Return the arena's part of a flat array as a numpy view ``[y, z, x]``."""
         padded = flat[self._margin : -self._margin].reshape(self._padded)
         return padded[1:-1, 1:-1, 1:-1]
 
     def view_read_only(self, flat: NDArray[Any]) -> NDArray[Any]:
-        """Return the arena within a flat array as a read-only numpy view ``[y, z, x]``."""
+        """Return the arena's part of a flat array as a read-only numpy view ``[y, z, x]``."""
         view = self.inner(flat)
         view.flags.writeable = False
         return view
 
     def table(self, facing: int, pitch: int) -> tuple[int, NDArray[np.intp]]:
-        """Return the smallest offset of a table's cells in a flat array, and all offsets relative to the smallest."""
+        """Return the cells of the table of a facing and a pitch, as offsets in the flat array from the cell of the
+        feet.
+
+        Returns:
+            The smallest offset; and the offsets of all cells, each minus the smallest offset.
+        """
         if (facing, pitch) not in self._tables:
             cells = table(facing, pitch).cells
             offsets = (cells @ np.array(self.strides)).astype(np.intp)
@@ -140,7 +160,7 @@ def see(
 
     Args:
         opaque: flat mask of the opaque cells; the border must be opaque.
-        lit: flat mask of the cells within :data:`LIGHT` of a light; None if everything is lit.
+        lit: flat mask of the cells within :data:`LIGHT` of a light; None if the scene is not dark.
     """
     forest = table(pose.facing, pose.pitch)
     least, offsets = layout.table(pose.facing, pose.pitch)
@@ -159,7 +179,11 @@ def see(
 
 
 def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return a mask ``[y, z, x]`` of the cells within :data:`LIGHT` of a cell in the mask ``sources``."""
+    """Return a mask ``[y, z, x]`` of the cells that are within :data:`LIGHT` of at least one light.
+
+    Args:
+        sources: mask ``[y, z, x]`` of the lights.
+    """
     lit = np.zeros_like(sources)
     height, depth, width = sources.shape
     ys, zs, xs = np.ogrid[:height, :depth, :width]
@@ -171,9 +195,9 @@ def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 @cache
 def rays(pitch: int) -> NDArray[np.float64]:
-    """Return the directions of the rays for a view to the south, as unit vectors ``(rays, 3)``.
+    """Return the directions of the rays for a pitch and a view to the south, as unit vectors ``(rays, 3)``.
 
-    No ray passes through an edge of a cell.
+    No ray passes exactly through an edge of a cell.
     """
     directions, faces = _aim_at_faces(pitch)
     entered = _number_faces(*_march_rays(directions))
@@ -183,7 +207,7 @@ def rays(pitch: int) -> NDArray[np.float64]:
 
 @cache
 def table(facing: int, pitch: int) -> Table:
-    """Return the table of a facing and a pitch."""
+    """Return the table of cells for a facing and a pitch."""
     if facing:
         # Rotate the table of the previous facing by a quarter turn.
         before = table(facing - 1, pitch)
@@ -195,16 +219,17 @@ def table(facing: int, pitch: int) -> Table:
 
 @cache
 def _count_up(count: int) -> NDArray[np.int32]:
-    """Return the numbers from 0 to below ``count``; the array is cached, so do not change it."""
+    """Return the array 0, 1, ..., ``count`` - 1; it is cached, so callers must not change it."""
     return np.arange(count, dtype=np.int32)
 
 
 def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return the faces in range and in the field of view that are turned to the eye, the farthest face first.
+    """Return the faces of cells that are turned to the eye, in range and in the field of view, from the farthest to the
+    nearest.
 
     Returns:
-        Unit vectors from the eye to the middles of the faces, and the faces themselves: the cell of each face, and the
-        axis (0 to 2) perpendicular to the face.
+        Unit vectors from the eye to the middles of the faces; and the faces, as a pair of arrays: the cell of each
+        face, and the axis (0 to 2) perpendicular to the face.
     """
     angle = math.radians(pitch * PITCH_STEP)
     forward = np.array([0, -math.sin(angle), math.cos(angle)])
@@ -246,11 +271,11 @@ def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int
 
 
 def _march_rays(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Follow each ray from cell to cell until its end.
+    """Follow each ray from the eye, from cell to cell, until it ends.
 
     Returns:
-        The offsets of the cells of each ray, ``(rays, steps, 3)``; and the axis of the face through which the ray
-        enters each cell, ``(rays, steps)``, which is -1 after the end of the ray.
+        The offset of each cell on each ray from the cell of the feet, ``(rays, steps, 3)``; and the axis perpendicular
+        to the face through which the ray enters each cell, ``(rays, steps)``. After the end of a ray, the axis is -1.
     """
     rays = np.arange(len(directions))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -278,7 +303,7 @@ def _march_rays(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDA
 
 
 def _number_faces(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of each face, given by a cell and an axis; for an axis of -1, :data:`_NO_FACE`."""
+    """Return a number for each face, which is given by a cell and an axis; for the axis -1, return :data:`_NO_FACE`."""
     places = cells + _REACH
     column = places[..., 0] * _SPAN + places[..., 1]
     cell = column * _SPAN + places[..., 2]
@@ -286,11 +311,12 @@ def _number_faces(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[
 
 
 def _choose_rays(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
-    """Return the numbers of rays that together enter all wanted faces, each :data:`RAYS` times or by its own ray.
+    """Return the numbers of enough rays: each wanted face is entered by :data:`RAYS` of them, or by the ray to its
+    middle.
 
     Args:
         entered: numbers of the faces that each ray enters, ``(rays, steps)``.
-        wanted: numbers of the faces; ray ``i`` goes to the middle of face ``wanted[i]``.
+        wanted: numbers of the wanted faces; ray ``i`` goes to the middle of the face ``wanted[i]``.
     """
     times_entered = np.zeros(_NO_FACE + 1, dtype=np.int32)
     chosen = []
@@ -302,11 +328,11 @@ def _choose_rays(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[
 
 
 def _build_forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table:
-    """Return the cells of rays as a table in which each common prefix of rays occurs once.
+    """Return the cells of some rays as a table, in which cells that several rays begin with occur only once.
 
     Args:
-        cells: offsets ``(rays, steps, 3)``.
-        touched: whether each cell lies before the end of its ray, ``(rays, steps)``.
+        cells: offset of each cell on each ray, ``(rays, steps, 3)``.
+        touched: whether the ray has not ended before this cell, ``(rays, steps)``.
     """
     # Number each cell by its face of axis 0.
     same_axis = np.zeros_like(cells[..., 0])

@@ -10,10 +10,10 @@ from explorer.scene import RULES, Cell, Stack, WorldState
 
 
 def state_hash(state: WorldState) -> str:
-    """Return the sha256 of the canonical bytes of a state, in hexadecimal.
+    """Return the sha256, in hexadecimal, of the canonical bytes of a state.
 
-    The bytes are a sorted JSON text of everything except the blocks, and then the blocks as little-endian uint16 in
-    array order. Counts of 0 and cells without stacks do not affect the hash.
+    The bytes are a sorted JSON text of everything except the blocks, followed by the blocks as little-endian uint16 in
+    array order. Items with a count of 0 and cells without stacks do not change the hash.
     """
     pose = state.pose
     content = {
@@ -37,7 +37,11 @@ def state_hash(state: WorldState) -> str:
 
 
 def canonical_stacks(where: Mapping[Cell, tuple[Stack, ...]]) -> list[object]:
-    """Return cells and their stacks as sorted JSON-compatible data, without cells that hold no stacks."""
+    """Return cells and their stacks as sorted JSON-compatible data; cells without stacks are left out.
+
+    Args:
+        where: cell -> stacks in the cell.
+    """
     canonical: list[object] = []
     for cell in sorted(where):
         stacks = [(stack.item, stack.count) for stack in where[cell]]

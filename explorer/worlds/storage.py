@@ -1,4 +1,7 @@
-"""The mutable state of the voxel world, which the rules read and to which their changes are applied."""
+"""The mutable state of the voxel world.
+
+The rules read this state and return changes, which are then applied to it.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ from explorer.worlds.body import Solids
 
 
 class Storage(RuleState):
-    """A scene in its present state.
+    """The present state of a scene that is being played.
 
-    Blocks are in an array with a memory view for fast reads of single cells; ``solids`` mirrors the blocks for
-    the body.
+    The blocks are an array, with a memory view for fast reads of single cells. ``solids`` is a copy of the blocks in
+    the form that the body needs.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -97,7 +100,7 @@ class Storage(RuleState):
         )
 
     def _put_items(self, cell: Cell, stacks: tuple[Stack, ...]) -> None:
-        """Add stacks to the stacks that lie in a cell; if ``stacks`` is empty, take all stacks away."""
+        """Add stacks to those that lie in a cell; if ``stacks`` is empty, remove all stacks from the cell."""
         if not stacks:
             del self.items[cell]
             return
@@ -105,14 +108,14 @@ class Storage(RuleState):
         self.items[cell] = (*lying, *stacks)
 
     def _set_timer(self, name: str, count: int) -> None:
-        """Set a timer to a count of steps; a negative count removes the timer."""
+        """Set the timer of the door called ``name`` to ``count`` steps; if ``count`` is negative, remove the timer."""
         if count < 0:
             del self.timers[name]
         else:
             self.timers[name] = count
 
     def _put(self, cell: Cell, code: int) -> None:
-        """Put the block with a code into a cell, and keep all mirrors of the blocks up to date."""
+        """Put the block with the code ``code`` into a cell, and update everything that is derived from the blocks."""
         x, y, z = cell
         self._cells[(y * self._depth + z) * self._width + x] = code
         self.solids.put(cell, code)
@@ -123,7 +126,7 @@ class Storage(RuleState):
         self._copy = None
 
     def _add_to_inventory(self, name: str, more: int) -> None:
-        """Add ``more`` items of a name to the inventory, or take items out if ``more`` is negative."""
+        """Add ``more`` items called ``name`` to the inventory; if ``more`` is negative, remove items."""
         count = self.inventory.get(name, 0) + more
         if count:
             self.inventory[name] = count
@@ -132,7 +135,7 @@ class Storage(RuleState):
 
 
 def _require_cell(change: Change) -> Cell:
-    """Return the cell of a change of a kind that always has a cell."""
+    """Return the cell of a change whose kind always has a cell."""
     if change.cell is None:
         raise ValueError(f"a change of {change.kind} without a cell")
     return change.cell

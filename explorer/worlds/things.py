@@ -1,16 +1,16 @@
-"""The things of a view.
+"""The things of a view: named objects that the agent has seen.
 
-Things are named in order of first sight, remembered while out of view, and forgotten once the agent sees that they are
-gone. These blocks are things:
+Things are named in the order in which they are first seen. The agent remembers things that are out of view, and forgets
+a thing once it sees that the thing is gone. Items on the ground and mobs are things, and so are these blocks:
 
-* each chest, crafting table, lever, button and plate is a thing;
-* door blocks on top of each other form one thing;
-* breakable blocks, thin blocks (torches, banners, carpets) and landmarks form one thing per cluster. A landmark is a
-  built block that is not :data:`MASONRY`, for example a bookshelf. A cluster is a group of blocks of the same name
-  that touch by faces. If two clusters turn out to touch, the older name stays. Natural blocks that the agent placed are
-  no things, because placed blocks are final.
+* Each chest, crafting table, lever, button and plate is a thing.
+* Door blocks on top of each other are one thing.
+* Breakable blocks, thin blocks (torches, banners, carpets) and landmarks are things by cluster. A landmark is a built
+  block that is not :data:`MASONRY`, for example a bookshelf. A cluster is a group of blocks with the same name that
+  touch by faces. If two clusters turn out to touch, they merge, and the older name stays. Natural blocks that the agent
+  placed are not things, because they can no longer be dug.
 
-Masonry is no thing: the agent learns of masonry only from the known blocks.
+Masonry is not a thing; the agent sees it only as known blocks.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ MASONRY: Final = (
     " quartz_* purpur_* *_planks *bricks *sandstone *prismarine *glass *glass_pane *terracotta *_concrete"
     " *_concrete_powder *_coral_block *_stairs *_slab *_wall *_fence *_fence_gate *_trapdoor"
 )
-"""Name patterns of built blocks that walls and ceilings are made of."""
+"""Name patterns of the built blocks that are used for walls and ceilings."""
 _ALONE: Final = 1
 _COLUMN: Final = 2
 _CLUSTER: Final = 3
 
 
 def _classify_joining(block: Block) -> int:
-    """Return how blocks of this kind join into things: alone, in columns or in clusters; 0 if they are not things."""
+    """Return how blocks like this one join into things: alone, in columns or in clusters; 0 if they are not things."""
     if block.kind in ("device", "plate", "chest", "table"):
         return _ALONE
     if block.kind == "door":
@@ -55,17 +55,18 @@ def _classify_joining(block: Block) -> int:
 
 
 JOINING: Final[NDArray[np.uint8]] = np.array([_classify_joining(block) for block in BLOCKS], dtype=np.uint8)
-"""How blocks join into things, by code; 0 for blocks that are not things."""
+"""How the block with each code joins into things: alone, in columns or in clusters; 0 for blocks that are not things.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Loose:
-    """An item on the ground or a mob.
+    """An item on the ground, or a mob, as the agent knows it.
 
     Attributes:
         label: label of the thing.
         place: place where the agent last saw the thing.
-        state: count of an item, or "" for a mob.
+        state: count of the item as text, or "" for a mob.
     """
 
     label: int
@@ -78,10 +79,10 @@ class _Sorted:
     """The places of all blocks that are things, sorted by label.
 
     Attributes:
-        labels: the distinct labels, ascending.
-        places: the places, grouped by label.
-        starts: for each of ``labels``, the index of its first place in ``places``.
-        columns: for each of ``places``, 1 if the place belongs to a door, otherwise 0.
+        labels: all labels, ascending, without repetitions.
+        places: the places, sorted by label.
+        starts: for each entry of ``labels``, the index in ``places`` where its places begin.
+        columns: for each entry of ``places``, 1 if the block is a door, otherwise 0.
     """
 
     labels: NDArray[np.int64]
@@ -93,8 +94,8 @@ class _Sorted:
 class Things:
     """The things that an agent has seen.
 
-    A place is the index of a cell in a :class:`~explorer.worlds.sight.Layout`. A label is the number of a thing, in the
-    order of first sight.
+    A place is the index of a cell in a :class:`~explorer.worlds.sight.Layout`. A label is the number of a thing; things
+    are numbered in the order in which they are first seen.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -122,24 +123,32 @@ class Things:
 
     @property
     def materials(self) -> frozenset[str]:
-        """Items that the agent has seen on the ground, and drops of the blocks and mobs that the agent has seen."""
+        """Items that the agent has seen on the ground, and items that the blocks and mobs it has seen would drop."""
         return frozenset(self._materials)
 
     def name_of(self, mob: str) -> str:
-        """Return the name that the agent gave to a mob of the scene, or "" if the agent does not know the mob."""
+        """Return the name that the agent gave to a mob, or "" if the agent does not know the mob.
+
+        Args:
+            mob: name of the mob in the scene.
+        """
         loose = self._loose.get(mob)
         return self._names[loose.label][0] if loose else ""
 
     def place(self, place: int) -> None:
-        """Note that the agent placed the block at a place."""
+        """Record that the agent placed the block at a place."""
         self._placed.add(place)
 
     def empty(self, place: int) -> None:
-        """Note that the agent knows that the chest at a place is empty."""
+        """Record that the chest at a place is empty, as the agent now knows."""
         self._emptied.add(place)
 
     def notice(self, place: int, before: int, code: int) -> None:
-        """Note that the agent sees the code ``code`` at a place where it knew the code ``before`` (0: unseen)."""
+        """Record that the agent now sees the code ``code`` at a place.
+
+        Args:
+            before: the code that the agent knew at this place; 0 if it had not seen the place.
+        """
         # Only the state of the block has changed.
         if place in self._at and BLOCKS[before].name == BLOCKS[code].name:
             return
@@ -169,11 +178,11 @@ class Things:
     def meet(
         self, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob], in_view: Callable[[int], bool]
     ) -> None:
-        """Note the items and mobs in view; forget items and mobs that are gone from a place in view.
+        """Record the items and mobs in view, and forget those that are no longer at a place in view.
 
         Args:
-            items, mobs: all items and mobs of the world.
-            in_view: whether a place is in view.
+            items, mobs: all items and mobs of the world; the keys of ``items`` are cells.
+            in_view: function that returns whether a place is in view.
         """
         # Key as in ``_loose`` -> kind, place, state, and the item that the thing gives.
         present: dict[Hashable, tuple[str, int, str, str]] = {}
@@ -201,13 +210,14 @@ class Things:
     def list_things(
         self, known: NDArray[np.uint16], seen_at: NDArray[np.int32], step: int, feet: Cell
     ) -> tuple[Thing, ...]:
-        """Return the things in order of first sight.
+        """Return the things in the order in which they were first seen.
 
-        The cell of a thing is its block nearest to the feet; for a door, its block seen last.
+        The cell of a thing with several blocks is that of its block nearest to the feet; for a door, that of the block
+        seen last.
 
         Args:
-            known: flat: codes as last seen.
-            seen_at: flat: step in which each cell was last in view.
+            known: flat array: code of the block in each cell as last seen.
+            seen_at: flat array: number of the step in which each cell was last in view.
             step: number of the present step.
             feet: cell of the feet.
         """
@@ -229,7 +239,12 @@ class Things:
         step: int,
         feet: int,
     ) -> None:
-        """Add the things that are blocks to ``things``, under their labels; ``feet`` is a place."""
+        """Add the things that consist of blocks to ``things``, a dictionary label -> thing.
+
+        Args:
+            known, seen_at, step: as in :meth:`list_things`.
+            feet: place of the cell of the feet.
+        """
         if self._sorted is None:
             self._sorted = self._sort_places(known)
         order = self._sorted
@@ -257,7 +272,9 @@ class Things:
             things[label] = Thing(name, kind, state, cell, last_seen, last_seen == step)
 
     def _sort_places(self, known: NDArray[np.uint16]) -> _Sorted:
-        """Return the places of all blocks that are things, sorted by the present label of their cluster."""
+        """Return the places of all blocks that are things, sorted by label; merged clusters have the label of the
+        oldest.
+        """
         count = len(self._at)
         places = np.fromiter(self._at, np.int64, count)
         labels = np.fromiter(map(self._find_oldest, self._at.values()), np.int64, count)
@@ -269,13 +286,13 @@ class Things:
         return _Sorted(distinct, places, starts, columns.astype(np.int64))
 
     def _add_name(self, kind: str) -> int:
-        """Give a name to a new thing; return the label of the thing."""
+        """Give a new thing of a kind a name; return the label of the thing."""
         self._numbers[kind] += 1
         self._names.append((f"{kind}_{self._numbers[kind]}", kind))
         return len(self._names) - 1
 
     def _find_oldest(self, label: int) -> int:
-        """Return the label of the cluster that a label now belongs to, after all merges."""
+        """Return the label of the cluster to which a label belongs after all merges."""
         while label in self._merged:
             label = self._merged[label]
         return label

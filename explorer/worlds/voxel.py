@@ -1,4 +1,7 @@
-"""The default world: blocks in memory, a body with vanilla physics, sight from a table."""
+"""The default world: blocks in memory, a body with vanilla's physics, and sight from precomputed tables.
+
+A primitive is an elementary action of the agent, given as a code.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,10 @@ _TICK: Final = Event("tick")
 
 
 class VoxelWorld:
-    """A scene that is played step by step; equal codes lead to equal states.
+    """A scene that is played step by step; the same codes always lead to the same states.
 
     Args:
-        observe: whether views show what the agent sees. Without views, steps are five times as fast; this serves
+        observe: whether views show what the agent sees. If not, steps are five times as fast, which is enough for
             callers that only read :meth:`state`.
     """
 
@@ -63,14 +66,14 @@ class VoxelWorld:
         return self.view()
 
     def step(self, code: int) -> StepResult:
-        """Carry out a primitive (:mod:`explorer.rules.actions`).
+        """Carry out a primitive, given by its code (:mod:`explorer.rules.actions`), as the next step of the episode.
 
         Returns:
-            Everything that the step did, for evaluators and proofs. An agent gets ``view().last`` instead, which
-            leaves out what is not in sight.
+            Everything that the step changed, for evaluators and proofs. An agent gets ``view().last`` instead, which
+            leaves out what it does not see.
 
         Raises:
-            ActionError: the code is not a primitive, or the episode is over.
+            ActionError: the code does not stand for a primitive, or the episode is over.
         """
         if self._now.over:
             raise ActionError(f"the episode is over ({self._now.over}): reset the world")
@@ -102,7 +105,7 @@ class VoxelWorld:
         return full_result
 
     def view(self) -> View:
-        """Return what the agent knows now."""
+        """Return the view: what the agent knows now."""
         now = self._now
         observer = self._observer
         return View(
@@ -119,11 +122,14 @@ class VoxelWorld:
         )
 
     def state(self) -> WorldState:
-        """Return the complete present state, which is for evaluators and proofs, never for agents."""
+        """Return the complete present state; it is for evaluators and proofs, never for agents."""
         return self._now.freeze(self._step)
 
     def _do(self, decoded: Decoded) -> StepResult:
-        """Carry out a primitive, but not what follows at the end of the step (falling, picking up, devices)."""
+        """Carry out a primitive and return its result.
+
+        Falling, picking up items, and devices are not included; they follow at the end of the step.
+        """
         now = self._now
         primitive = decoded.primitive
         if decoded.kind == "aim":
@@ -146,7 +152,7 @@ class VoxelWorld:
         return StepResult(done=True, ticks=1)
 
     def _move(self, primitive: Primitive) -> StepResult:
-        """Move the body, if the lattice and the physics of the body allow the move."""
+        """Move the body, if the rules of movement and the physics of the body allow it; return the result."""
         way = move(self._now, self._now.pose, primitive)
         if way.end == "refused":
             return StepResult(done=False, reason=way.reason)
@@ -158,7 +164,7 @@ class VoxelWorld:
         return StepResult(done=True)
 
     def _act(self, decoded: Decoded) -> StepResult:
-        """Carry out a primitive of the hands, if the rules allow it."""
+        """Carry out a primitive of the hands, if the rules allow it; return the result."""
         now = self._now
         event = resolve_event(now, decoded)
         if isinstance(event, str):
@@ -183,7 +189,10 @@ class VoxelWorld:
         return StepResult(done=True, ticks=ticks, changes=applied.changes)
 
     def _settle(self, changes: list[Change]) -> None:
-        """Let the body fall if its ground is gone, pick up what lies in its cell, and append the changes to a list."""
+        """If the ground below the body is gone, let the body fall; then pick up the items in its cell.
+
+        Append all resulting changes to ``changes``.
+        """
         way = fall(self._now, self._now.pose.cell)
         if way.end == "lava":
             changes.append(self._burn(way))
@@ -193,28 +202,30 @@ class VoxelWorld:
         changes += self._apply_event(_ARRIVE)
 
     def _apply_event(self, event: Event) -> Iterable[Change]:
-        """Apply the effect of an event, and return the changes."""
+        """Apply the effect of an event to the state, and return the changes."""
         changes = apply(self._now, event).changes
         self._now.do(changes)
         return changes
 
     def _burn(self, way: Way) -> Change:
-        """Put the body into lava, and end the episode."""
+        """Put the body into the lava in which its move ends; end the episode, and return the change that records the
+        end.
+        """
         self._stand(way.cell)
         return self._end("lava")
 
     def _end(self, reason: Reason) -> Change:
-        """End the episode, and return the change that records the end."""
+        """End the episode for a reason, and return the change that records the end."""
         self._now.over = reason
         return Change("over", name=reason)
 
     def _stand(self, cell: Cell) -> None:
-        """Put the body at rest in a cell, and reset the aim."""
+        """Put the body at rest in a cell; the crosshair follows facing and pitch again."""
         self._now.pose = Pose(cell, self._now.pose.facing, self._now.pose.pitch)
         self._body.place(cell)
 
     def _look(self, changes: Iterable[Change]) -> None:
-        """Let the observer see what is in view after some changes."""
+        """Report changes to the observer, and let it see what is now in view."""
         if self._observer:
             self._observer.follow(changes)
             self._observer.look(self._now.pose, self._step, self._now.items, self._now.mobs)

@@ -1,4 +1,4 @@
-"""Generation of tasks: floor plans, locks on the cells that separate start and goal, distractors, and a proof of
+"""Generation of tasks: floor plans, locks on cells that separate start and goal, distractors, and proofs of
 solvability.
 
 A new task begins as a :class:`~gridworld.generating.draft.Draft` on a :class:`~gridworld.generating.floor.Floor`. A

@@ -133,9 +133,7 @@ class Draft:
         return old_near - self.near - {cell}
 
     def find_reachable(self, *without: Cell) -> set[Cell]:
-        """Return the cells that the agent can reach from the start without entering closed cells or cells of
-        ``without``.
-        """
+        """Return the cells that can be reached from the start without entering closed cells or cells of ``without``."""
         return set(self.floor.distances(self.start, {*without, *self.closed}))
 
     def stays_connected(self, cell: Cell) -> bool:

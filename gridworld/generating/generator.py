@@ -183,8 +183,7 @@ def _make_task(draft: Draft, tier: int, seed: int, origin: dict[str, Any], limit
 def _check_arguments(
     tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None, limit: int
 ) -> tuple[str, ...]:
-    """Check the arguments of :func:`generate`; return the allowed kinds of mechanisms in the order of ``MECHANISMS``.
-    """
+    """Check the arguments of :func:`generate`; return the allowed kinds of mechanisms, ordered as in ``MECHANISMS``."""
     numbers = {"tier": tier, "seed": seed, "index": index, "limit": limit}
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int):
@@ -259,8 +258,7 @@ class Written:
 
 
 def _write_tasks(specs: Iterable[TaskSpecification], folder: Path, overwrite: bool) -> Iterator[Written]:
-    """Write each task to ``ID.json`` in a folder as soon as ``specs`` yields the task; yield each task with its file.
-    """
+    """Write each task to ``ID.json`` in a folder as soon as ``specs`` yields the task; yield task and file."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a NUL in the path
@@ -271,8 +269,7 @@ def _write_tasks(specs: Iterable[TaskSpecification], folder: Path, overwrite: bo
 
 
 def read_made(path: Path, task_id: str, origin: Mapping[str, Any]) -> TaskSpecification | None:
-    """Return the task in a file if it has this id, was generated from these arguments, and is unchanged; otherwise
-    None.
+    """Return the task in a file if it has this id and these arguments and is unchanged; otherwise return None.
 
     Args:
         origin: the arguments, as in ``metadata["generator"]``.

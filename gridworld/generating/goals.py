@@ -37,8 +37,7 @@ def collect_goal(draft: Draft) -> None:
 
 
 def survive_goal(draft: Draft) -> None:
-    """Set a survive_steps goal, with the condition that the agent collects a new key at the end of the chain of locks.
-    """
+    """Set a survive_steps goal; its condition is to collect a new key at the end of the chain of locks."""
     key = draft.add_key(draft.choose_unused_color(), draft.goal)
     draft.goal_spec = GoalSpec("survive_steps", auxiliary_conditions=[f"collected:{key}"])
 

@@ -21,8 +21,7 @@ open the lock (the cell of the key, of the switch, of the entrance, or of the fi
 
 
 def lay_chain(draft: Draft, kinds: Sequence[str]) -> None:
-    """Put a lock of each of ``kinds`` between start and goal; ``kinds`` is in the order in which the agent opens the
-    locks.
+    """Put a lock of each of ``kinds`` between start and goal; the agent opens the locks in the order of ``kinds``.
 
     Raises:
         UnfitError: the floor has no room for all locks.
@@ -128,8 +127,7 @@ def hold_gate(draft: Draft, cut: Cell) -> Cell:
 
 
 def teleport(draft: Draft, cut: Cell) -> Cell:
-    """Add a wall on the cut, and a teleporter from the start's side to the other side; return the cell of the entrance.
-    """
+    """Add a wall on the cut, and a teleporter from the start's side to the other; return the cell of the entrance."""
     other_side = draft.close(cut)
     draft.walled.add(cut)
     bidirectional = draft.rng.random() < 0.5

@@ -20,8 +20,7 @@ MAX_SIZE: Final = 18
 
 
 def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greatest: int) -> Floor:
-    """Return a random floor with the plan called ``name``; on the square tiling, it is mirrored and transposed at
-    random.
+    """Return a random floor with the plan ``name``; on the square tiling, it is mirrored and transposed at random.
 
     Args:
         least, greatest: bounds of width and height, in cells, border included.

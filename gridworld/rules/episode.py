@@ -157,9 +157,7 @@ class Episode:
         return self._views[key]
 
     def _current_codes(self) -> NDArray[np.uint8]:
-        """Return the code of each cell in the current state, without mechanisms unknown to the agent, shape (height,
-        width).
-        """
+        """Return the current code of each cell, without mechanisms unknown to the agent, shape (height, width)."""
         codes = self._background.copy()
         for (column, row), code, _ in things(self.layout, self.state):
             codes[row, column] = code

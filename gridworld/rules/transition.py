@@ -112,7 +112,7 @@ def _replace_item(items: tuple[_Item, ...], index: int, item: _Item) -> tuple[_I
 
 
 def _toggle(layout: Layout, state: State) -> State:
-    """Return the state after the agent uses the switch on its own cell or, if no switch is there, unlocks the door
+    """Return the state after the agent uses the switch on its own cell or, without a switch there, opens the door
     ahead.
     """
     if state.position in layout.switches:

@@ -42,8 +42,7 @@ def remove_mechanism(spec: TaskSpecification, name: str) -> TaskSpecification | 
 
 
 def _find_shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
-    """Return the doors and gates that can never open after the removal of a mechanism, including the mechanism itself.
-    """
+    """Return the doors and gates that can never open after a mechanism is removed, including the mechanism itself."""
     mechanisms = spec.mechanisms
     remaining_colours = {key.color for key in mechanisms.keys if key.id != name}
     shut = list[DoorSpec | GateSpec]()

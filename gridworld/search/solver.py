@@ -27,7 +27,10 @@ DEFAULT_LIMIT: Final = 300_000
 
 _COARSE_LEAST: Final = 1_000
 _COARSE_MOST: Final = 4_000
-"""Bounds of the number of states to expand before a finer relaxation pays; the number is a tenth of the limit."""
+"""``_COARSE_LEAST`` and ``_COARSE_MOST`` bound the number of states to expand before the finer relaxation is built.
+
+Within these bounds, the number is a tenth of the limit.
+"""
 
 _FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
 _FINE_LIMIT: Final = 2_500_000
@@ -46,8 +49,8 @@ class Solution:
     Attributes:
         status: "solved", or "unsolvable" if the task is proven to be unsolvable.
         actions: a shortest sequence that solves the task; empty if the task is unsolvable.
-        expanded: number of states whose successors were generated, or an equivalent effort; 0 if the relaxation alone
-            decided the task.
+        expanded: number of states whose successors were generated, or an equivalent effort. The value is 0 if the
+            relaxation alone decided the task.
     """
 
     status: Literal["solved", "unsolvable"]
@@ -67,13 +70,13 @@ class Solution:
 class Solver:
     """A solver for any number of searches in one task; searches share the relaxations.
 
-    The finer relaxation is built only if a search with the coarse relaxation does not decide.
+    The finer relaxation is built only if a search with the coarse relaxation does not decide the task.
 
     Args:
         layout: the task.
         start: a state from which the start states of all searches can be reached; None means the task's start.
-        coarse: number of states to expand before the finer relaxation is built; None means a number that depends on
-            the limit.
+        coarse: number of states to expand before the finer relaxation is built. None means a number that depends on the
+            limit.
     """
 
     def __init__(self, layout: Layout, start: State | None = None, coarse: int | None = None) -> None:
@@ -91,7 +94,7 @@ class Solver:
         return self._relaxation.distance(state)
 
     def solve(self, state: State | None = None, limit: int | None = DEFAULT_LIMIT) -> Solution:
-        """Return a shortest solution from a state, or the proof that the task is unsolvable from this state.
+        """Return a shortest solution from a state, or the result "unsolvable", which is proven.
 
         Args:
             state: the first state; None means the start. A ``survive_steps`` goal counts its steps from this state.
@@ -113,7 +116,11 @@ class Solver:
         return solution if solution.actions else Solution("solved", (Action.DONE,), solution.expanded)
 
     def _decide(self, start: State, limit: int | None) -> Solution:
-        """Search with the coarse relaxation, then with the finer relaxation; raise SearchLimitError if undecided."""
+        """Return the result of a search with the coarse relaxation or, if undecided, with the finer relaxation.
+
+        Raises:
+            SearchLimitError: both searches are undecided.
+        """
         spent = 0
         bound = 1
         if not self._fine:
@@ -149,10 +156,10 @@ class Solver:
     def _search_thoroughly(self, start: State, limit: int | None) -> Solution | int:
         """Return the solution or, if undecided after ``limit`` states, a lower bound on its length.
 
-        The search first takes a simplified task, in which useless keys vanish from the floor and so block no cell.
-        Every solution of the task has an equally short or shorter solution of the simplified task, because the agent
-        can wait instead of picking up or dropping a useless key. If a shortest solution of the simplified task also
-        solves the task, the solution is therefore a shortest solution of the task. Otherwise the task is searched.
+        The search first solves a simplified task, in which useless keys vanish from the floor and so do not block a
+        cell. For every solution of the task, the simplified task has an equally short or shorter solution, because the
+        agent can wait instead of picking up or dropping a useless key. If a shortest solution of the simplified task
+        also solves the task, it is therefore a shortest solution of the task. Otherwise the task itself is searched.
         """
         simplified = self._search_quickly(start, limit, vanishing=True)
         if not isinstance(simplified, Solution):
@@ -166,7 +173,10 @@ class Solver:
         return max(exact, simplified.steps)
 
     def _search_quickly(self, start: State, limit: int | None, vanishing: bool) -> Solution | int:
-        """Search by events if the task permits it, otherwise step by step; return as :meth:`_search` does."""
+        """Return the result of a search by events if the task permits it, otherwise of a search step by step.
+
+        The result is as for :meth:`_search`.
+        """
         if not is_possible(self._layout):
             return self._search(start, limit, vanishing)
         vanished = self._drop_useless_keys if vanishing else _keep_state
@@ -191,11 +201,11 @@ class Solver:
         return state if key_cells == state.key_cells else state._replace(key_cells=key_cells)
 
     def _refine(self) -> None:
-        """Replace the coarse relaxation by a finer relaxation; do nothing if the relaxation is fine.
+        """Replace the coarse relaxation by a finer relaxation; do nothing if it is replaced already.
 
-        The finer relaxation uses worths. If worths do not raise the bound at the start, the finer relaxation
-        distinguishes more places of dropped keys instead. A search by events does not need more places, because the
-        search distinguishes all places.
+        The finer relaxation uses worths (:mod:`gridworld.search.relaxation.worth`). If worths do not raise the bound at
+        the start, the finer relaxation distinguishes more places of dropped keys instead. A search by events
+        distinguishes all places by itself, so it keeps the relaxation with worths.
         """
         if not self._fine:
             coarse_bound = self._relaxation.distance(self._start)

@@ -128,7 +128,11 @@ def maze_problems(spec: Task, grid: Grid) -> Iterator[str]:
 
 
 def place_problems(spec: Task, grid: Grid, things: tuple[Thing, ...]) -> Iterator[str]:
-    """Check that each mechanism is alone on a cell inside without a wall, and that start and target are free."""
+    """Check that each mechanism is alone on its cell, and that start and target are on suitable cells.
+
+    The cell of a mechanism must be inside the grid and must not be a wall. The agent must be able to start on the
+    start, and the target must be free.
+    """
     taken: dict[Cell, Thing] = {}
     for thing in things:
         for field, cell in thing.cells():
@@ -156,7 +160,7 @@ def _passages(spec: Task) -> Iterator[Position]:
 
 
 def _keeps_out(thing: Thing) -> bool:
-    """Return whether the agent cannot start on the cell of a mechanism."""
+    """Return whether a mechanism prevents the agent from starting on its cell."""
     if isinstance(thing.spec, DoorSpec | GateSpec):
         return thing.spec.initial_state != "open"
     return isinstance(thing.spec, BlockSpec | HazardSpec)
@@ -181,7 +185,7 @@ class Directory:
         self.by_id = {thing.spec.id: thing for thing in reversed(things)}
 
     def unknown(self, field: str, name: str, *kinds: str) -> Iterator[str]:
-        """Yield a problem unless ``name`` is the id of a mechanism of one of the kinds; no kinds means any kind."""
+        """Yield a problem if ``name`` is not the id of a mechanism of one of ``kinds``; no kinds means any kind."""
         thing = self.by_id.get(name)
         if thing is None:
             yield f"{field}: there is no {' or '.join(kinds) or 'mechanism'} {shown(name)}"
@@ -190,7 +194,7 @@ class Directory:
 
 
 def id_problems(things: tuple[Thing, ...]) -> Iterator[str]:
-    """Check that ids are not empty, have no characters with a meaning in conditions, and differ."""
+    """Check that ids are unique and not empty, and that they have no characters with a meaning in conditions."""
     first_by_id: dict[str, Thing] = {}
     for thing in things:
         name = thing.spec.id
@@ -204,7 +208,10 @@ def id_problems(things: tuple[Thing, ...]) -> Iterator[str]:
 
 
 def mechanism_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """Check that locked doors have a key of their colour, that switches control gates, that hidden mechanisms exist."""
+    """Check that locked doors have a key of their colour, and that switches control gates.
+
+    Check also that all hidden mechanisms exist.
+    """
     mechanisms = spec.mechanisms
     colors = {key.color for key in mechanisms.keys}
     for index, door in enumerate(mechanisms.doors):
@@ -218,7 +225,10 @@ def mechanism_problems(spec: Task, known: Directory) -> Iterator[str]:
 
 
 def annotation_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """Check that the chain is numbered from 1 to its depth, and that chain and distractors name mechanisms."""
+    """Check that the steps of the chain are numbered from 1 to its depth.
+
+    Check also that chain and distractors name existing mechanisms.
+    """
     chain = spec.dependency_chain
     if chain is not None:
         if chain.depth != len(chain.sequence):

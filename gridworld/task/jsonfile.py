@@ -1,7 +1,7 @@
 """JSON files: strict reading and atomic writing.
 
-Files are untrusted. A repeated key is kept as a mark, so that the reader reports the path of the key. Every broken
-file raises a :class:`~gridworld.errors.TaskError` whose message is one line.
+Files are untrusted. A :class:`JsonObject` records its repeated keys, so that the reader can report the path of each
+key. Every broken file raises a :class:`~gridworld.errors.TaskError` whose message is one line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spca.common.files import MAX_BYTES, read_bytes, replace_file
 
 
 class JsonObject(dict[str, Any]):
-    """A JSON object; ``repeated`` names its keys that the text gives more than once."""
+    """A JSON object; ``repeated`` has the keys that occur more than once in the text of the object."""
 
     repeated: tuple[str, ...] = ()
 

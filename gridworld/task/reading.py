@@ -1,16 +1,16 @@
 """Strict conversion of JSON values to the dataclasses of :mod:`gridworld.task.records`, and back.
 
 The dataclasses alone describe the format: types, defaults and field metadata define the permitted values.
-:mod:`gridworld.task.schema` derives the JSON Schema from the same plan. Values are never guessed or dropped silently.
-All problems are reported together, each with the path of its field. An unknown field is a problem if reading is
-strict, otherwise a note.
+:mod:`gridworld.task.schema` derives the JSON Schema from the same plans of fields (:class:`FieldPlan`). Values are
+never guessed or dropped silently. All problems are reported together, each with the path of its field. An unknown field
+is a problem if reading is strict, otherwise a note.
 
 Metadata of a field:
 
 - ``keys``: the names of the field in JSON; the first name is used for writing.
-- ``absent``: a function that makes the value if the file has none.
+- ``absent``: a function that makes the value if the file does not have the field.
 - ``also``: synonyms of values, as a dict from synonym to value.
-- ``instead``: words that are replaced with a note, as a dict from word to value.
+- ``instead``: words that are replaced, with a note, by values; a dict from word to value.
 - ``bounds``: least and greatest sensible value; validation and schema use the bounds, reading ignores them.
 
 A class with ``as_list`` is written as the list of its fields.
@@ -165,7 +165,7 @@ def write(value: Any) -> Any:
 
 
 def form_problems(value: Any) -> list[str]:
-    """Return a problem for each value that has not the type of its field.
+    """Return a problem for each value whose type is not the type of its field.
 
     The check is for objects that were created by code; :func:`read` checks the types of the objects that it returns.
     """
@@ -214,7 +214,10 @@ def shown(value: Any) -> str:
 
 
 def unprintable(text: str) -> str:
-    """Return the first forbidden character of a text: a control, surrogate, separator or bidi character, or ""."""
+    """Return the first forbidden character of a text, or "" if the text has no forbidden character.
+
+    Control, surrogate, separator and bidi characters are forbidden.
+    """
     if text.isprintable():
         return ""
     forbidden = (c for c in text if unicodedata.category(c) in _UNPRINTABLE or c in _BIDI)
@@ -240,7 +243,7 @@ class _Reader:
         return None
 
     def note(self, path: str, reason: Callable[[], str]) -> None:
-        """Record a note, unless reading is strict or ``MAX_PROBLEMS`` notes are recorded.
+        """Record a note; do nothing if reading is strict or if ``MAX_PROBLEMS`` notes are already recorded.
 
         ``reason`` is a function, so that the text of an omitted note is not computed.
         """
@@ -291,7 +294,7 @@ class _Reader:
         return data
 
     def word(self, words: tuple[str, ...], data: Any, path: str, plan: FieldPlan | None) -> Any:
-        """Read one of the permitted words, or a word for which the plan names a permitted word."""
+        """Read one of the permitted words, or another word that the plan maps to a permitted word."""
         if isinstance(data, str):
             if plan is not None and data in plan.instead:
                 self.note(path, lambda: f"{plan.instead[data]} is taken instead of {data}")
@@ -322,7 +325,7 @@ class _Reader:
         return [self.value(hint, item, f"{path}[{index}]") for index, item in enumerate(data)]
 
     def record(self, cls: Any, data: Any, path: str) -> Any:
-        """Read an object of a dataclass, from a list of integers if the class has ``as_list``."""
+        """Read an object of a dataclass; if the class has ``as_list``, a list of integers is also permitted."""
         plans = plan_of(cls)
         as_list = getattr(cls, "as_list", False)
         if as_list and isinstance(data, list | tuple):
@@ -415,7 +418,7 @@ def _unknown(key: Any, known: tuple[str, ...]) -> str:
 
 
 def _hint(given: Any, known: tuple[str, ...]) -> str:
-    """Return the question whether a similar known word was meant; "" if no known word is similar."""
+    """Return a question whether a similar known word was meant; return "" if no known word is similar."""
     if not isinstance(given, str):
         return ""
     close = difflib.get_close_matches(given[:MAX_SHOWN], known, n=1)

@@ -94,7 +94,7 @@ def _row(items: dict[str, Any], length: int) -> dict[str, Any]:
 
 
 def _record(cls: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a dataclass: an object, or also a list if the class has ``as_list``."""
+    """Return the schema of a dataclass: an object or, if the class has ``as_list``, an object or a list."""
     plans = plan_of(cls)
     schema: dict[str, Any] = {"type": "object", "description": _words(cls)}
     schema["properties"] = {key: _field(plan, definitions) for plan in plans for key in plan.keys}

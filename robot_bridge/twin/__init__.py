@@ -1,1 +1,1 @@
-"""The simulated robot: its worlds, its physics, its noise and what is wrong with it."""
+"""The simulated robot: its worlds, its physics, and the errors of its sensors."""

@@ -1,7 +1,7 @@
-"""Motors and steering of the simulated robot: from a commanded velocity to what the actuators are told (pure).
+"""Motors and steering of the simulated robot: compute the set points of the actuators from a velocity (pure).
 
-The rear wheels are driven, each at its own speed as a differential would; the front wheels steer by the angles of
-Ackermann. The motor controller ramps, the servo has a rate.
+The rear wheels are driven, each at the speed that a differential would give the wheel. The front wheels steer by the
+angles of Ackermann. The motor controller limits the acceleration, the servo limits the steering rate.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from robot_bridge.safety.geometry import clamp_steering
 from robot_bridge.twin.mjcf import TRACK
 
 RAMP = 2.0
-"""m/s^2 by which the motor controller follows its command, up and down."""
+"""Greatest acceleration and deceleration of the motor controller, m/s^2."""
 
 
 def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
-    """Return the nearest that the body can do: no turning without driving, no curve tighter than it can steer.
+    """Return the nearest velocity that the robot can drive: within its speeds, and no curve tighter than it can steer.
 
-    Numbers that are not finite are rest.
+    Turning in place becomes rest, and so does a velocity with numbers that are not finite.
     """
     if not (isfinite(twist.linear) and isfinite(twist.angular)):
         return REST
@@ -34,13 +34,19 @@ def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """``speed`` is the motors' set point in m/s, ``steering`` the servo's, as the angle of a bicycle's front wheel."""
+    """The set points of motors and servo.
+
+    ``speed`` is in m/s. ``steering`` is the angle of the front wheel of a bicycle with the same curvature, radians.
+    """
 
     speed: float = 0.0
     steering: float = 0.0
 
     def toward(self, twist: Twist, body: Body, limits: Limits, dt: float) -> Drive:
-        """Return the state one step nearer to a feasible velocity. At rest the steering stays as it is."""
+        """Return the set points after ``dt`` seconds of change towards a feasible velocity.
+
+        If the velocity is rest, the steering does not change.
+        """
         speed = _approach(self.speed, twist.linear, RAMP * dt)
         if twist.linear == 0:
             return replace(self, speed=speed)
@@ -48,15 +54,20 @@ class Drive:
         return Drive(speed, _approach(self.steering, steering, limits.steering_rate * dt))
 
     def actuators(self, body: Body) -> tuple[float, float, float, float]:
-        """Return rad/s of the rear wheels, left and right, and radians of the front wheels."""
-        half = body.half_width * TRACK
+        """Return (rear left rad/s, rear right rad/s, front left rad, front right rad)."""
+        half_track = body.half_width * TRACK
         curvature = tan(self.steering) / body.wheelbase
-        # Distance of each side from the middle of the curve, as a share of its radius.
-        left = 1 - curvature * half
-        right = 1 + curvature * half
-        turn = self.speed / body.wheel_radius
-        steer = body.wheelbase * curvature
-        return turn * left, turn * right, atan(steer / left), atan(steer / right)
+        # Distance of each side from the centre of the curve, as a share of the curve's radius.
+        left = 1 - curvature * half_track
+        right = 1 + curvature * half_track
+        wheel_speed = self.speed / body.wheel_radius
+        steering_tangent = body.wheelbase * curvature
+        return (
+            wheel_speed * left,
+            wheel_speed * right,
+            atan(steering_tangent / left),
+            atan(steering_tangent / right),
+        )
 
 
 def _approach(value: float, goal: float, step: float) -> float:

@@ -1,4 +1,4 @@
-"""MuJoCo, and the way to draw without a screen that this machine has."""
+"""Import MuJoCo, and find a way to draw without a screen on this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from robot_bridge.errors import SetupError
 from spca.common.installation import how_to_get
 
 _LIBRARIES = {"osmesa": "OSMesa", "egl": "EGL"}
-"""By value of ``MUJOCO_GL``, the preferred one first: OSMesa draws the same everywhere."""
+"""Value of ``MUJOCO_GL``: name of the library. OSMesa is preferred because it draws the same on every machine."""
 _ADVICE = "apt install libosmesa6"
 
 
@@ -21,15 +21,15 @@ class NoPictureError(Exception):
 
 
 def mujoco() -> Any:
-    """Return the library.
+    """Return the module of MuJoCo.
 
-    Where ``MUJOCO_GL`` does not say how to draw, it is set: MuJoCo reads it when it is imported.
+    If ``MUJOCO_GL`` is not set, set the variable, because MuJoCo reads it at import time.
 
     Raises:
-        SetupError: MuJoCo is not installed, or ``MUJOCO_GL`` says something that it does not know.
+        SetupError: MuJoCo is not installed, or MuJoCo does not know the value of ``MUJOCO_GL``.
     """
     if not os.environ.get("MUJOCO_GL"):
-        loadable = (way for way, library in _LIBRARIES.items() if _can_load(library))
+        loadable = (backend for backend, library in _LIBRARIES.items() if _can_load(library))
         os.environ["MUJOCO_GL"] = next(loadable, "disable")
     try:
         import mujoco  # type: ignore[import-untyped]
@@ -42,33 +42,37 @@ def mujoco() -> Any:
 
 
 class Canvas:
-    """An OpenGL context in memory, by the way that ``MUJOCO_GL`` says; current while it is entered.
+    """An OpenGL context in memory, made with the library that ``MUJOCO_GL`` names.
 
-    It is given back afterwards, so that any thread may draw, one at a time.
+    The context is current in the ``with`` block and released after the block, so that any thread may draw, one thread
+    at a time.
 
     Raises:
-        NoPictureError: there is none.
+        NoPictureError: no context can be made on this machine.
     """
 
     def __init__(self) -> None:
-        way = os.environ.get("MUJOCO_GL", "").lower()
-        if way not in _LIBRARIES:
-            raise NoPictureError(f"no way to draw without a screen (MUJOCO_GL={way}): {_ADVICE}, with MUJOCO_GL unset")
+        backend = os.environ.get("MUJOCO_GL", "").lower()
+        if backend not in _LIBRARIES:
+            raise NoPictureError(
+                f"no way to draw without a screen (MUJOCO_GL={backend}): {_ADVICE}, with MUJOCO_GL unset"
+            )
         try:
-            # Not mujoco.GLContext: whoever imported MuJoCo first may have made that one for a screen.
-            self._backend = import_module(f"mujoco.{way}")
+            # Not mujoco.GLContext: if another program part imported MuJoCo first, that class may need a screen.
+            self._backend = import_module(f"mujoco.{backend}")
             self._context: Any = self._backend.GLContext(16, 16)
-            with self:
+            with self:  # try whether the context can be made current
                 pass
-        except Exception as error:  # the backends raise types of their own; a robot without a camera still drives
-            raise NoPictureError(f"{way} failed ({type(error).__name__}): {_ADVICE}, with MUJOCO_GL unset") from error
+        except Exception as error:  # each backend raises its own types; a robot without a camera still drives
+            reason = type(error).__name__
+            raise NoPictureError(f"{backend} failed ({reason}): {_ADVICE}, with MUJOCO_GL unset") from error
 
     def __enter__(self) -> None:
         self._context.make_current()
 
     def __exit__(self, *_: object) -> None:
         egl = getattr(self._backend, "EGL", None)
-        if egl is not None:  # OSMesa needs no giving back
+        if egl is not None:  # a context of OSMesa need not be released
             display = self._backend.EGL_DISPLAY
             nowhere = egl.EGL_NO_SURFACE
             egl.eglMakeCurrent(display, nowhere, nowhere, egl.EGL_NO_CONTEXT)

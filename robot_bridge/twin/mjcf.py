@@ -1,9 +1,11 @@
 """A world and a robot as a MuJoCo model (pure: values in, text and pictures out).
 
-Geom groups: ``SOLID`` is what the lidar meets and the camera sees, ``MARKS`` what only the camera sees, ``SIGNS`` as
-well, but they hang above and would be in people's way, ``CAR`` the robot's looks, ``HIDDEN`` what only collides.
-Things are mocap bodies: they are moved and parked below the floor at run time; their tags change by changing the
-material of a geom. ``GLASS`` is touched by the robot and met by no ray.
+Geom groups: the lidar and the camera see ``SOLID``. Only the camera sees ``MARKS`` and ``SIGNS``. Signs are a group of
+their own because the view from above leaves them out, so that they hide no floor. ``CAR`` is the look of the robot.
+``HIDDEN`` only collides and is never drawn. ``GLASS`` collides with the robot, but no ray and no camera sees it.
+
+Things are mocap bodies, which are moved, or parked below the floor, at run time. A thing shows another tag when the
+material of a geom is changed.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ SIGNS = 4
 GLASS = 5
 TIMESTEP = 0.005
 TRACK = 0.8
-"""Distance of the wheels' middles from each other, as a share of the robot's width."""
+"""Distance between the middles of left and right wheels, as a share of the robot's width."""
 MASS = 2.4
 WHEEL_MASS = 0.12
 TOP_VIEW = 1024
@@ -38,17 +40,24 @@ COLORS = {
     "yellow": "0.95 0.78 0.15",
     "grey": "0.45 0.47 0.50",
 }
-"""By name; another name is shown as grey."""
+"""Name: red, green and blue. Any other name is shown as grey."""
 LAVA = "0.93 0.42 0.06"
-_OBSTACLES = {"pole": "0.25 0.25 0.28", "leg": "0.45 0.30 0.18", "seat": "0.45 0.30 0.18", "mover": "0.95 0.45 0.10"}
+_OBSTACLE_COLORS = {
+    "pole": "0.25 0.25 0.28",
+    "leg": "0.45 0.30 0.18",
+    "seat": "0.45 0.30 0.18",
+    "mover": "0.95 0.45 0.10",
+}
 
-_TO_ROBOT = {"contype": "2", "conaffinity": "0"}
-_FROM_WORLD = {"contype": "0", "conaffinity": "2"}
-_NONE = {"contype": "0", "conaffinity": "0"}
+# Two geoms collide if the contype of one and the conaffinity of the other share a bit. Value 2: walls, things
+# and obstacles against the robot's hull. Value 1: the floor against the robot's wheels.
+_TOUCHES_ROBOT = {"contype": "2", "conaffinity": "0"}
+_TOUCHES_WORLD = {"contype": "0", "conaffinity": "2"}
+_NO_CONTACT = {"contype": "0", "conaffinity": "0"}
 
 
 def text(world: w.TwinWorld, config: RobotConfig) -> str:
-    """Return the model as MJCF; the tags that it shows are :func:`textures`."""
+    """Return the model as MJCF text; :func:`textures` returns the pictures of the tags that the text refers to."""
     root = Element("mujoco", model="twin")
     _add(root, "compiler", angle="radian", autolimits="true")
     _add(root, "option", timestep=str(TIMESTEP), integrator="implicitfast", cone="elliptic", impratio="20")
@@ -74,19 +83,19 @@ def name_tag(kind: str, color: str, state: str) -> str:
 
 
 def labels(things: Sequence[w.Thing]) -> tuple[tags.Label, ...]:
-    """Return the labels of every state of every thing, each once."""
-    found: dict[tags.Label, None] = {}  # in order, each once
+    """Return the labels of every state of every thing, in order, without repetition."""
+    unique: dict[tags.Label, None] = {}
     for thing in things:
         for state in thing.states:
-            found[thing.kind, thing.color, state] = None
-    return tuple(found)
+            unique[thing.kind, thing.color, state] = None
+    return tuple(unique)
 
 
 def textures(world: w.TwinWorld) -> dict[str, bytes]:
     """Return the pictures that :func:`text` refers to, by file name.
 
     Raises:
-        ValueError: there is no tag for a thing.
+        ValueError: a thing has no tag.
     """
     pictures = {}
     for label in labels(world.things):
@@ -140,7 +149,7 @@ def _add_wall(bodies: Element, name: str, wall: w.Wall) -> None:
     x = (wall.x0 + wall.x1) / 2
     y = (wall.y0 + wall.y1) / 2
     size = (half_x, half_y, half_z)
-    _add_geom(bodies, name, "box", size, (x, y, half_z), "0.88 0.86 0.80", SOLID, **_TO_ROBOT)
+    _add_geom(bodies, name, "box", size, (x, y, half_z), "0.88 0.86 0.80", SOLID, **_TOUCHES_ROBOT)
 
 
 def _add_obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
@@ -153,10 +162,10 @@ def _add_obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
     if obstacle.shape == "cylinder":
         size = (obstacle.half_x, half)
     middle = (0, 0, obstacle.bottom + half)
-    rgb = _OBSTACLES.get(obstacle.name, "0.72 0.55 0.35")
+    rgb = _OBSTACLE_COLORS.get(obstacle.name, "0.72 0.55 0.35")
     name = f"{obstacle.name}{index}"
     group = GLASS if obstacle.is_glass else SOLID
-    _add_geom(body, name, obstacle.shape, size, middle, rgb, group, **_TO_ROBOT)
+    _add_geom(body, name, obstacle.shape, size, middle, rgb, group, **_TOUCHES_ROBOT)
 
 
 def _add_thing(bodies: Element, index: int, thing: w.Thing) -> None:
@@ -174,14 +183,14 @@ def _add_thing(bodies: Element, index: int, thing: w.Thing) -> None:
         mark = LAVA if thing.kind == "lava" else rgb
         _add_mark(body, f"mark{index}", "box", (0.45, 0.45, 0.002), (0, 0, 0.002), mark)
         above = (0, 0, w.SIGN_BOTTOM + half)
-        _add_geom(body, name, "box", cube, above, "1 1 1", SIGNS, material, **_NONE)
+        _add_geom(body, name, "box", cube, above, "1 1 1", SIGNS, material, **_NO_CONTACT)
     else:
-        _add_geom(body, name, "box", cube, (0, 0, half), "1 1 1", SOLID, material, **_TO_ROBOT)
+        _add_geom(body, name, "box", cube, (0, 0, half), "1 1 1", SOLID, material, **_TOUCHES_ROBOT)
         _add_lid(body, index, thing.kind, rgb, 2 * half)
 
 
 def _add_door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str) -> None:
-    """Add the panel, which goes aside when the door opens, and the sign above it, which stays."""
+    """Add the panel, which is moved away when the door opens, and the sign above, which stays."""
     half_z = w.DOOR_HEIGHT / 2
     half_x = w.DOOR_THICKNESS / 2
     half_y = w.DOOR_WIDTH / 2
@@ -190,18 +199,18 @@ def _add_door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: 
 
     middle = (0, 0, half_z)
     size = (half_x - 0.002, half_y, half_z)
-    _add_geom(panel, f"panel{index}", "box", size, middle, rgb, SOLID, **_TO_ROBOT)
+    _add_geom(panel, f"panel{index}", "box", size, middle, rgb, SOLID, **_TOUCHES_ROBOT)
     plate = (face.middle, face.side / 2, face.side / 2)
-    _add_geom(panel, f"tag{index}", "box", plate, middle, "1 1 1", SOLID, material, **_TO_ROBOT)
+    _add_geom(panel, f"tag{index}", "box", plate, middle, "1 1 1", SOLID, material, **_TOUCHES_ROBOT)
 
     sign = _add(bodies, "body", name=f"sign{index}", mocap="true")
     _add_mark(sign, f"threshold{index}", "box", (half_x, half_y, 0.001), (0, 0, 0.001), rgb)
     above = (0, 0, w.SIGN_BOTTOM + face.side / 2)
-    _add_geom(sign, f"above{index}", "box", plate, above, "1 1 1", SIGNS, material, **_NONE)
+    _add_geom(sign, f"above{index}", "box", plate, above, "1 1 1", SIGNS, material, **_NO_CONTACT)
 
 
 def _add_lid(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> None:
-    """Add what people see on top of a cube: flat, so that it hides no tag."""
+    """Add a picture of the thing on top of a cube, for people; the picture is flat, so that it hides no tag."""
     name = f"shape{index}"
     white = "0.96 0.96 0.96"
     _add_mark(body, f"lid{index}", "box", (0.149, 0.149, 0.002), (0, 0, top + 0.002), white)
@@ -222,7 +231,7 @@ def _add_lid(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> N
 
 
 def _add_mark(parent: Element, name: str, shape: str, size: Sequence[float], at: Sequence[float], rgb: str) -> None:
-    _add_geom(parent, name, shape, size, at, rgb, MARKS, **_NONE)
+    _add_geom(parent, name, shape, size, at, rgb, MARKS, **_NO_CONTACT)
 
 
 def _add_car(bodies: Element, actuators: Element, world: w.TwinWorld, config: RobotConfig) -> None:
@@ -237,7 +246,7 @@ def _add_car(bodies: Element, actuators: Element, world: w.TwinWorld, config: Ro
     half_height = (body.height - under) / 2
     size = (half_length, body.half_width, half_height)
     middle = (body.centre, 0.0, under + half_height - body.wheel_radius)
-    _add_geom(car, "hull", "box", size, middle, "0 0 0", HIDDEN, mass=str(MASS), **_FROM_WORLD)
+    _add_geom(car, "hull", "box", size, middle, "0 0 0", HIDDEN, mass=str(MASS), **_TOUCHES_WORLD)
     _add_body_looks(car, body)
 
     camera = config.camera
@@ -249,6 +258,7 @@ def _add_car(bodies: Element, actuators: Element, world: w.TwinWorld, config: Ro
 
 
 def _wheel_places(body: Body) -> Iterator[tuple[str, float, float]]:
+    """Yield (name, x, y) of the wheels, in the base frame."""
     y = body.half_width * TRACK
     yield ("rear_left", 0.0, y)
     yield ("rear_right", 0.0, -y)
@@ -257,7 +267,10 @@ def _wheel_places(body: Body) -> Iterator[tuple[str, float, float]]:
 
 
 def _add_wheel(car: Element, actuators: Element, body: Body, name: str, x: float, y: float) -> None:
-    """Add a wheel that rolls on a sphere, so that it touches the floor in one point; it looks like a wheel."""
+    """Add a wheel: a hidden sphere, which touches the floor in a single point, and a visible tyre.
+
+    A front wheel (``x`` > 0) also steers; a rear wheel has a motor.
+    """
     wheel = _add(car, "body", name=name, pos=f"{x} {y} 0")
     is_front = x > 0
     if is_front:
@@ -274,13 +287,14 @@ def _add_wheel(car: Element, actuators: Element, body: Body, name: str, x: float
     contact = {"contype": "0", "conaffinity": "1", "friction": "1 0.005 0.0001", "mass": str(WHEEL_MASS)}
     middle = (0, 0, 0)
     _add_geom(wheel, name, "sphere", (body.wheel_radius,), middle, "0 0 0", HIDDEN, **contact)
-    upright = {"euler": f"{pi / 2} 0 0", **_NONE, "mass": "0"}
+    upright = {"euler": f"{pi / 2} 0 0", **_NO_CONTACT, "mass": "0"}
     tyre = (body.wheel_radius, 0.016)
     _add_geom(wheel, f"{name}_tyre", "cylinder", tyre, middle, "0.1 0.1 0.1", CAR, **upright)
 
 
 def _add_body_looks(car: Element, body: Body) -> None:
-    massless = {**_NONE, "mass": "0"}
+    """Add the visible parts of the robot, which have no mass and touch nothing."""
+    massless = {**_NO_CONTACT, "mass": "0"}
     length = (body.front + body.rear) / 2
     r = body.wheel_radius
 

@@ -1,4 +1,4 @@
-"""What is wrong with the sensors (pure: the random numbers are handed in)."""
+"""Errors of the simulated sensors (pure: the random generators are arguments)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from robot_bridge.contracts import Pose, Twist, wrap_angle
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Standard deviations, unless said otherwise.
+    """Strengths of the sensors' errors; all values are standard deviations, except the shares.
 
-    Lidar: ``lidar`` metres a beam, ``dropouts`` the share of beams without a return.
-    Odometry: ``scale`` relative error of distance and ``turn_scale`` of turns, ``drift`` rad of heading a metre, all
-    three drawn once a robot and at most doubled; ``slip`` metres a square root of a metre and ``turn_slip`` rad a
-    square root of a radian, drawn at every step; ``speed`` relative error of the measured velocity.
-    Camera: ``colour`` in 8-bit steps, ``depth`` relative at one metre, growing with distance; ``holes`` the share of
-    pixels without depth.
+    Lidar: ``lidar`` is the error of a range, metres; ``dropouts`` is the share of beams without a return.
+
+    Odometry, constant errors: ``scale`` is the relative error of distances, ``turn_scale`` of turns, ``drift`` the
+    change of heading per metre, radians. The three are drawn once per robot, and at most twice the standard deviation.
+    Odometry, varying errors: ``slip`` is in metres per square root of a metre, ``turn_slip`` in radians per square root
+    of a radian, drawn at every step. ``speed`` is the relative error of the measured velocity.
+
+    Camera: ``colour`` is the error of a colour value from 0 to 255. ``depth`` is the relative error of depth at one
+    metre, which grows with the distance. ``holes`` is the share of pixels without depth.
     """
 
     lidar: float = 0.01
@@ -41,7 +44,7 @@ NO_NOISE = Noise(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def noisy_ranges(ranges: NDArray[np.float64], noise: Noise, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Return distances with noise; dropouts are inf, as is what was out of range before."""
+    """Return distances with noise; dropouts are inf, and distances out of range stay inf."""
     errors = rng.normal(0.0, 1.0, ranges.shape) * noise.lidar
     noisy = ranges + errors
     noisy[rng.random(ranges.shape) < noise.dropouts] = np.inf
@@ -49,7 +52,7 @@ def noisy_ranges(ranges: NDArray[np.float64], noise: Noise, rng: np.random.Gener
 
 
 class Grain:
-    """Noise of a camera: drawn once, and laid over each picture with another shift."""
+    """Noise of a camera: drawn once, then added to every picture with a new random shift, which is fast."""
 
     def __init__(self, height: int, width: int, noise: Noise, depth_max: float, rng: np.random.Generator) -> None:
         self._rng = rng
@@ -64,55 +67,55 @@ class Grain:
     def add_to(
         self, rgb: NDArray[np.uint8], depth: NDArray[np.float32]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        """Return a picture and its depth with noise; depth is 0 where nothing was measured."""
+        """Return (picture, depth) with noise; depth is 0 in holes and beyond the camera's range."""
         shift = tuple(self._rng.integers(0, self._holes.shape).tolist())
         if self._is_coloured:
             noisy = rgb + np.roll(self._colour, shift, (0, 1))
             rgb = noisy.clip(0, 255).astype(np.uint8)
 
-        # Relative to the depth, and growing with it beyond the first metre.
-        error = np.roll(self._depth, shift, (0, 1)) * np.maximum(depth, np.float32(1))
-        measured = depth * (1 + error)
+        # The relative error is constant within the first metre and grows in proportion to the depth beyond.
+        relative_error = np.roll(self._depth, shift, (0, 1)) * np.maximum(depth, np.float32(1))
+        measured = depth * (1 + relative_error)
         is_hole = np.roll(self._holes, shift, (0, 1))
         measured[is_hole | (depth > self._depth_max)] = 0
         return rgb, measured
 
 
 class DriftingOdometry:
-    """Adds up what wheels and gyroscope tell, with errors that stay and errors that come and go.
+    """Odometry from wheels and gyroscope, with constant and with varying errors.
 
-    ``pose`` is the sum, in the odom frame.
+    ``pose`` is the estimated pose in the odom frame, the sum of all measured steps.
     """
 
     def __init__(self, start: Pose, noise: Noise, rng: np.random.Generator) -> None:
         self._noise = noise
         self._rng = rng
         self.pose = start
-        # Errors that stay: drawn once a robot.
+        # The constant errors.
         scale, turn_scale, drift = rng.normal(0.0, 1.0, 3).clip(-2, 2).tolist()
         self._scale = 1 + scale * noise.scale
         self._turn_scale = 1 + turn_scale * noise.turn_scale
         self._drift = drift * noise.drift
 
     def advance(self, distance: float, turned: float) -> None:
-        """Take in a short piece of the way: metres along it and the true change of heading."""
-        along, around = self._rng.normal(0.0, 1.0, 2).tolist()
-        slip = along * self._noise.slip * sqrt(abs(distance))
-        turn_slip = around * self._noise.turn_slip * sqrt(abs(turned))
-        d = distance * self._scale + slip
-        a = turned * self._turn_scale + distance * self._drift + turn_slip
-        middle = self.pose.heading + a / 2
-        x = self.pose.x + d * cos(middle)
-        y = self.pose.y + d * sin(middle)
-        self.pose = Pose(x, y, wrap_angle(self.pose.heading + a))
+        """Add a short step of the robot: the true distance, metres, and the true change of heading, radians."""
+        distance_draw, turn_draw = self._rng.normal(0.0, 1.0, 2).tolist()
+        slip = distance_draw * self._noise.slip * sqrt(abs(distance))
+        turn_slip = turn_draw * self._noise.turn_slip * sqrt(abs(turned))
+        measured_distance = distance * self._scale + slip
+        measured_turn = turned * self._turn_scale + distance * self._drift + turn_slip
+        mean_heading = self.pose.heading + measured_turn / 2
+        x = self.pose.x + measured_distance * cos(mean_heading)
+        y = self.pose.y + measured_distance * sin(mean_heading)
+        self.pose = Pose(x, y, wrap_angle(self.pose.heading + measured_turn))
 
     def measure(self, true: Twist) -> Twist:
-        """Return a velocity as it is measured; rest is measured as rest."""
-        # Drawn at rest too, so that every measurement takes as many numbers.
+        """Return the measured velocity for a true velocity; rest is measured as rest."""
+        # Numbers are drawn at rest too, so that every measurement draws equally many.
         errors = self._rng.normal(0.0, 1.0, 2) * self._noise.speed
-        linear_error, angular_error = (1 + errors).tolist()
+        linear_factor, angular_factor = (1 + errors).tolist()
         if hypot(true.linear, true.angular) < 1e-4:
             return Twist()
-        linear = true.linear * self._scale * linear_error
-        angular = true.angular * self._turn_scale * angular_error
+        linear = true.linear * self._scale * linear_factor
+        angular = true.angular * self._turn_scale * angular_factor
         return Twist(linear, angular)

@@ -1,6 +1,6 @@
-"""Pictures of the simulated world: what the robot's RGB-D camera sees, and the view from above for people.
+"""Pictures of the simulated world: the view of the robot's RGB-D camera, and the view from above for people.
 
-Colour and depth come from one drawing. Any thread may draw, one at a time.
+Colour and depth of the camera come from the same drawing. Any thread may draw, one thread at a time.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ from robot_bridge.twin import mjcf
 from robot_bridge.twin.engine import Canvas, NoPictureError
 from robot_bridge.twin.worlds.world import TwinWorld
 
-_TILT = radians(12)
-"""Of the view from above, so that fronts can be told from tops."""
-_LOW_WALL = 0.22
-"""Walls are drawn no higher in the view from above: they would hide what is behind them."""
+_TILT_RADIANS = radians(12)
+"""Tilt of the view from above, so that fronts can be told from tops."""
+_LOW_WALL_M = 0.22
+"""Height of walls in the view from above, metres; higher walls would hide the things behind them."""
 _WALL_TOP = (0.36, 0.40, 0.46)
-_MARGIN = 0.15
-_HALO = 0.028
+_MARGIN_M = 0.15
+_HALO_SHARE = 0.028
 _HALO_COLOUR = (1.0, 0.62, 0.0, 0.45)
-"""A disc under the robot, so that it is found in the view from above: its radius as a share of what is in view."""
-_FINE = 2
-"""The view from above is drawn so many times as large and then averaged: smooth edges, where smoothing by the graphics
-library would make every picture of the camera three times as slow."""
+"""A disc under the robot marks the robot in the view from above; its radius is a share of the view's width."""
+_OVERSAMPLING = 2
+"""Factor by which the view from above is drawn larger, then averaged, which gives smooth edges.
+
+Smoothing by the graphics library would make every picture of the camera three times as slow.
+"""
 
 
 class Painter:
-    """Owns the drawing context of one model. Close it when done.
+    """Draws pictures of one model; close the painter when done, because it owns a drawing context.
 
     Raises:
         NoPictureError: this machine cannot draw.
@@ -52,18 +54,18 @@ class Painter:
             self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene: Any = mujoco.MjvScene(model, maxgeom=model.ngeom + 50)
         self._walls = self._find_walls()
-        self._eye = self._view(mujoco.mjtCamera.mjCAMERA_FIXED)
+        self._eye = self._make_camera(mujoco.mjtCamera.mjCAMERA_FIXED)
         self._eye.fixedcamid = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, "eye")
-        self._above = self._view(mujoco.mjtCamera.mjCAMERA_FREE)
-        self._seen_by_robot = self._groups(mjcf.SOLID, mjcf.MARKS, mjcf.SIGNS)
-        self._seen_from_above = self._groups(mjcf.SOLID, mjcf.MARKS, mjcf.CAR)
+        self._above = self._make_camera(mujoco.mjtCamera.mjCAMERA_FREE)
+        self._seen_by_robot = self._show_groups(mjcf.SOLID, mjcf.MARKS, mjcf.SIGNS)
+        self._seen_from_above = self._show_groups(mjcf.SOLID, mjcf.MARKS, mjcf.CAR)
 
     def frame(self, data: Any) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        """Return what the camera sees, without noise: rgb (height, width, 3) and depth (height, width) in metres."""
+        """Return (rgb, depth) of the camera without noise: (height, width, 3), and metres (height, width)."""
         self._update(data, self._seen_by_robot, self._eye)
         rgb, drawn_depth = self._draw(self._camera.width, self._camera.height)
 
-        # The depth buffer holds 0 at the far plane and 1 at the near one (mjDEPTH_ZEROFAR).
+        # The depth buffer holds 0 at the far plane and 1 at the near plane (mjDEPTH_ZEROFAR).
         planes = self._model.vis.map
         extent = self._model.stat.extent
         near = np.float32(planes.znear * extent)
@@ -73,21 +75,22 @@ class Painter:
     def top_view(self, data: Any, width: int) -> NDArray[np.uint8]:
         """Return the world from above, north up: rgb (height, width, 3), at most ``mjcf.TOP_VIEW`` wide and high."""
         x0, y0, x1, y1 = self._world.bounds
-        span = x1 - x0 + 2 * _MARGIN
-        ground_depth = (y1 - y0 + 2 * _MARGIN) * cos(_TILT)
-        depth = ground_depth + _LOW_WALL * sin(_TILT)
-        fitting = int(mjcf.TOP_VIEW * span / depth)
-        width = max(1, min(width, mjcf.TOP_VIEW, fitting))
+        # Width and height of the view in metres.
+        span = x1 - x0 + 2 * _MARGIN_M
+        ground_depth = (y1 - y0 + 2 * _MARGIN_M) * cos(_TILT_RADIANS)
+        depth = ground_depth + _LOW_WALL_M * sin(_TILT_RADIANS)
+        max_width = int(mjcf.TOP_VIEW * span / depth)
+        width = max(1, min(width, mjcf.TOP_VIEW, max_width))
         height = max(1, round(width * depth / span))
 
         self._above.lookat[:] = (x0 + x1) / 2, (y0 + y1) / 2, 0
         self._above.distance = 20.0
         self._above.azimuth = 90.0
-        self._above.elevation = -90 + np.degrees(_TILT)
+        self._above.elevation = -90 + np.degrees(_TILT_RADIANS)
 
         self._update(data, self._seen_from_above, self._above)
         self._lower_walls()
-        self._add_halo(data, _HALO * span)
+        self._add_halo(data, _HALO_SHARE * span)
         for eye in self._scene.camera:
             eye.orthographic = 1
             eye.frustum_center = 0
@@ -97,7 +100,7 @@ class Painter:
             eye.frustum_near = 1.0
             eye.frustum_far = 40.0
 
-        drawn, _ = self._draw(width * _FINE, height * _FINE)
+        drawn, _ = self._draw(width * _OVERSAMPLING, height * _OVERSAMPLING)
         return _average_blocks(drawn)
 
     def close(self) -> None:
@@ -106,31 +109,36 @@ class Painter:
         self._canvas.close()
 
     def _find_walls(self) -> set[int]:
+        """Return the geom ids of the walls."""
         names = [self._model.geom(geom).name for geom in range(self._model.ngeom)]
         return {geom for geom, name in enumerate(names) if name.startswith("wall")}
 
-    def _view(self, kind: int) -> Any:
+    def _make_camera(self, kind: int) -> Any:
         camera = self._mj.MjvCamera()
         camera.type = kind
         return camera
 
-    def _groups(self, *shown: int) -> Any:
+    def _show_groups(self, *shown: int) -> Any:
+        """Return drawing options that show only these geom groups."""
         option = self._mj.MjvOption()
         option.geomgroup[:] = [int(group in shown) for group in range(len(option.geomgroup))]
         return option
 
     def _update(self, data: Any, option: Any, camera: Any) -> None:
-        every = self._mj.mjtCatBit.mjCAT_ALL
-        self._mj.mjv_updateScene(self._model, data, option, None, camera, every, self._scene)
+        """Fill the scene with the geoms that the camera is to draw."""
+        all_categories = self._mj.mjtCatBit.mjCAT_ALL
+        self._mj.mjv_updateScene(self._model, data, option, None, camera, all_categories, self._scene)
 
     def _lower_walls(self) -> None:
+        """Make the walls of the scene low and dark; the model does not change."""
         for geom in self._scene.geoms[: self._scene.ngeom]:
             if geom.objtype == self._mj.mjtObj.mjOBJ_GEOM and geom.objid in self._walls:
-                geom.size[2] = _LOW_WALL / 2
-                geom.pos[2] = _LOW_WALL / 2
+                geom.size[2] = _LOW_WALL_M / 2
+                geom.pos[2] = _LOW_WALL_M / 2
                 geom.rgba[:3] = _WALL_TOP
 
     def _add_halo(self, data: Any, radius: float) -> None:
+        """Add the disc under the robot to the scene."""
         car = data.body("car").xpos
         size = np.array([radius, 0.003, 0.0])
         place = np.array([car[0], car[1], 0.006])
@@ -142,6 +150,7 @@ class Painter:
         self._scene.ngeom += 1
 
     def _draw(self, width: int, height: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """Draw the scene; return (rgb, depth buffer) with row 0 at the top."""
         rgb = np.empty((height, width, 3), np.uint8)
         depth = np.empty((height, width), np.float32)
         rect = self._mj.MjrRect(0, 0, width, height)
@@ -149,16 +158,16 @@ class Painter:
             self._mj.mjr_render(rect, self._scene, self._context)
             self._mj.mjr_readPixels(rgb, depth, rect, self._context)
 
-        # OpenGL counts rows from below.
+        # OpenGL counts rows from the bottom.
         upright_rgb = np.ascontiguousarray(rgb[::-1])
         upright_depth = np.ascontiguousarray(depth[::-1])
         return upright_rgb, upright_depth
 
 
 def _average_blocks(fine: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return a picture of a share ``1 / _FINE`` of the size, each pixel the mean of a square, rounded down."""
-    total = np.zeros_like(fine[::_FINE, ::_FINE], np.uint16)
-    for row in range(_FINE):
-        for column in range(_FINE):
-            total += fine[row::_FINE, column::_FINE]
-    return (total // _FINE**2).astype(np.uint8)
+    """Return the picture reduced by ``_OVERSAMPLING``; each pixel is the mean of a square of pixels, rounded down."""
+    total = np.zeros_like(fine[::_OVERSAMPLING, ::_OVERSAMPLING], np.uint16)
+    for row in range(_OVERSAMPLING):
+        for column in range(_OVERSAMPLING):
+            total += fine[row::_OVERSAMPLING, column::_OVERSAMPLING]
+    return (total // _OVERSAMPLING**2).astype(np.uint8)

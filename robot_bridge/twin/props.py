@@ -1,4 +1,4 @@
-"""What moves in the simulated world besides the robot: things that are carried and doors that open, and movers."""
+"""The moving parts of the simulated world besides the robot: things that are carried, doors, and movers."""
 
 from __future__ import annotations
 
@@ -12,62 +12,71 @@ from robot_bridge.contracts import Pose
 from robot_bridge.twin import mjcf
 from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld
 
-_PARKED = -5.0
-"""Height of what is not in the world: below the floor, where no ray and no camera looks."""
-_PATIENCE = 1.0
-"""Seconds that a mover stands still when it touched the robot, before it turns back."""
+_PARKED_Z = -5.0
+"""Height of bodies that are not in the world, metres: below the floor, where no ray and no camera looks."""
+_REST_S = 1.0
+"""Seconds that a mover stands still after touching the robot, before the mover turns back."""
 
 
 class Things:
-    """The things of a world as they are now, kept in step with their bodies in the model."""
+    """The things of a world in their present state; the bodies in the model always agree with them."""
 
     def __init__(self, model: Any, data: Any, world: TwinWorld) -> None:
         self._model = model
         self._data = data
-        self._now = list(world.things)
-        for index in range(len(self._now)):
-            self._place(index)
+        self._things = list(world.things)
+        for index in range(len(self._things)):
+            self._update_bodies(index)
 
     @property
     def now(self) -> tuple[Thing, ...]:
-        """In the order of the world, as they are."""
-        return tuple(self._now)
+        """The things in their present state, in the order of the world."""
+        return tuple(self._things)
 
     def change(self, index: int, **fields: Any) -> None:
-        """Give a thing another ``x``, ``y``, ``state`` or presence.
+        """Change fields of a thing: ``x``, ``y``, ``state`` or ``is_present``.
 
         Raises:
-            IndexError: there is no such thing.
-            ValueError: it cannot be in that state.
+            IndexError: no thing has this index.
+            ValueError: the thing cannot be in this state.
         """
-        thing = replace(self._now[index], **fields)
+        thing = replace(self._things[index], **fields)
         if thing.state not in thing.states:
             raise ValueError(f"a {thing.kind} cannot be {thing.state!r}")
-        self._now[index] = thing
-        self._place(index)
+        self._things[index] = thing
+        self._update_bodies(index)
 
-    def _place(self, index: int) -> None:
-        thing = self._now[index]
-        is_aside = thing.kind == "door" and thing.state == "open"
-        self._put(f"thing{index}", thing, thing.is_present and not is_aside)
-        shown = [f"tag{index}"]
+    def _update_bodies(self, index: int) -> None:
+        """Put the bodies of a thing in their places and show the tag of the thing's state.
+
+        The panel of an open door is parked; the sign above the door stays.
+        """
+        thing = self._things[index]
+        is_open_door = thing.kind == "door" and thing.state == "open"
+        self._place_body(f"thing{index}", thing, thing.is_present and not is_open_door)
+        tag_geoms = [f"tag{index}"]
         if thing.kind == "door":
-            self._put(f"sign{index}", thing, thing.is_present)
-            shown.append(f"above{index}")
+            self._place_body(f"sign{index}", thing, thing.is_present)
+            tag_geoms.append(f"above{index}")
         material = self._model.material(mjcf.name_tag(thing.kind, thing.color, thing.state)).id
-        for name in shown:
+        for name in tag_geoms:
             self._model.geom(name).matid = material
 
-    def _put(self, name: str, thing: Thing, is_here: bool) -> None:
+    def _place_body(self, name: str, thing: Thing, is_here: bool) -> None:
+        """Put a body at the place and heading of a thing; below the floor unless ``is_here``."""
         body = int(self._model.body(name).mocapid[0])
-        half = Pose(heading=thing.heading / 2).ahead(1.0)
-        self._data.mocap_pos[body] = thing.x, thing.y, 0.0 if is_here else _PARKED
-        self._data.mocap_quat[body] = half[0], 0, 0, half[1]
+        cos_half, sin_half = Pose(heading=thing.heading / 2).ahead(1.0)
+        self._data.mocap_pos[body] = thing.x, thing.y, 0.0 if is_here else _PARKED_Z
+        self._data.mocap_quat[body] = cos_half, 0, 0, sin_half
 
 
 @dataclass(slots=True)
 class _Walk:
-    """``way`` is how many metres a mover has gone, ``sign`` in which sense, ``rests_until`` while it stands still."""
+    """The state of a mover.
+
+    ``way`` is the distance along the path and back, metres. ``sign`` is 1, or -1 while the mover walks backwards.
+    Until the time ``rests_until``, the mover stands still. ``body`` is its mocap index.
+    """
 
     obstacle: Obstacle
     body: int
@@ -77,12 +86,12 @@ class _Walk:
 
 
 class Movers:
-    """The obstacles that walk. They do not avoid the robot, but stop on touching it."""
+    """The obstacles that walk. A mover does not avoid the robot, but stops when it touches the robot."""
 
     def __init__(self, model: Any, data: Any, world: TwinWorld, body: Body) -> None:
         self._data = data
         self._body = body
-        self._near = max(body.front, body.rear) + body.half_width
+        self._reach = max(body.front, body.rear) + body.half_width
         self._walks = []
         for index, obstacle in enumerate(world.obstacles):
             if obstacle.path:
@@ -90,7 +99,7 @@ class Movers:
                 self._walks.append(_Walk(obstacle, mocap))
 
     def step(self, now: float, dt: float, robot: Callable[[], Pose]) -> None:
-        """Let all walk for ``dt`` seconds; ``robot`` tells where its rear axle is, in world coordinates."""
+        """Let all movers walk for ``dt`` seconds; ``robot`` returns the pose of the rear axle in world coordinates."""
         if not self._walks:
             return
         pose = robot()
@@ -99,22 +108,24 @@ class Movers:
                 self._advance(walk, now, dt, pose)
 
     def _advance(self, walk: _Walk, now: float, dt: float, pose: Pose) -> None:
+        """Let a mover take a step, unless the mover touches the robot and the step leads nearer to the robot."""
         obstacle = walk.obstacle
         way = walk.way + walk.sign * walk.obstacle.speed * dt
         x, y = obstacle.position_at(way)
-        near = self._near + obstacle.half_x
-        if abs(x - pose.x) < near and abs(y - pose.y) < near:
+        reach = self._reach + obstacle.half_x
+        is_near = abs(x - pose.x) < reach and abs(y - pose.y) < reach
+        if is_near:
             gap = self._gap(*obstacle.position_at(walk.way), pose)
-            # Only a step that comes nearer is stopped: what touches the robot can always walk away.
+            # Steps away from the robot are allowed, so that a mover that touches the robot can always leave.
             if gap < obstacle.half_x and self._gap(x, y, pose) < gap:
                 walk.sign = -walk.sign
-                walk.rests_until = now + _PATIENCE
+                walk.rests_until = now + _REST_S
                 return
         walk.way = way
         self._data.mocap_pos[walk.body, :2] = x, y
 
     def _gap(self, x: float, y: float, pose: Pose) -> float:
-        """Return the metres from the robot's footprint to a point."""
+        """Return the distance from the robot's footprint to a point, metres; 0 inside the footprint."""
         local = Pose(x, y).relative_to(pose)
         behind_rear = -self._body.rear - local.x
         beyond_front = local.x - self._body.front

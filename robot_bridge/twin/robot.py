@@ -1,8 +1,8 @@
 """A simulated robot in a simulated world: the whole Robot protocol without hardware, on its own clock.
 
-Physics are MuJoCo's. The same world, seed and commands give the same run, bit for bit, as long as pictures are drawn
-by the same library. Waiting on :attr:`MujocoRobot.clock` moves the simulation; nothing else does. One thread at a time
-waits on it; all else may be called from any thread, and ``observe``, ``apply`` and ``stop`` never wait for it.
+MuJoCo computes the physics. The same world, seed and commands give the same run, bit for bit, if the same library draws
+the pictures. Only waiting on :attr:`MujocoRobot.clock` moves the simulation, and only one thread at a time may wait.
+Any thread may call the other methods; ``observe``, ``apply`` and ``stop`` never wait for the simulation.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ from robot_bridge.twin.worlds.world import Thing, TwinWorld
 
 ODOMETRY_RATE = 50.0
 SETTLE = 0.3
-"""Seconds in which the car sinks onto its wheels before time begins."""
+"""Seconds in which the car sinks onto its wheels before the simulated time starts."""
 FULL_BATTERY = 12.4
 DRAIN = 0.4 / 3600
-"""Volts, and volts a second."""
+"""The battery's voltage at the start, volts, and its fall, volts per second."""
 
 
 class MujocoRobot:
-    """See the module. ``camera_fault`` says why there are no pictures, "" where there are.
+    """The simulated robot; the module's docstring says how to use it.
 
-    ``world`` is as it was at the beginning, see :attr:`things`; ``clock`` is the robot itself.
+    ``world`` is the world at the start; :attr:`things` are its things now. ``clock`` is the robot itself.
+    ``camera_fault`` says why the robot has no pictures, or "" if it has pictures.
 
     Raises:
-        SetupError: MuJoCo is not installed, or no robot can be as it is configured.
-        ValueError: the world has a thing for which there is no tag.
+        SetupError: MuJoCo is not installed, or the configuration is impossible or unsafe.
+        ValueError: the world has a thing without a tag.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class MujocoRobot:
         self._model: Any = self._mj.MjModel.from_xml_string(xml, mjcf.textures(world))
         self._data: Any = self._mj.MjData(self._model)
 
-        # A generator for each sensor: one that is read more often changes nothing of the others.
+        # Each sensor has its own generator, so that the rate of a sensor does not change the noise of the others.
         seeds = np.random.SeedSequence(seed).spawn(3)
         lidar, wheels, camera = (np.random.default_rng(child) for child in seeds)
         self._lidar_rng = lidar
@@ -76,7 +77,7 @@ class MujocoRobot:
         self._things = Things(self._model, self._data, world)
         self._movers = Movers(self._model, self._data, world, self.config.body)
         self._scanner = Scanner(self._mj, self._model, self._data, self.config.lidar)
-        self._order = (REST, float("-inf"))
+        self._command = (REST, float("-inf"))  # the last command and its time
         self._drive = Drive()
         self._observation = Observation()
         self._steps = 0
@@ -86,8 +87,8 @@ class MujocoRobot:
         self.camera_fault = "it was not asked for"
         if with_camera:
             self._open_camera()
-        self._look_up_names()
-        self._begin()
+        self._look_up_indices()
+        self._settle()
 
     def _open_camera(self) -> None:
         try:
@@ -96,7 +97,8 @@ class MujocoRobot:
         except NoPictureError as error:
             self.camera_fault = str(error)
 
-    def _look_up_names(self) -> None:
+    def _look_up_indices(self) -> None:
+        """Look up where MuJoCo's arrays hold the rear wheels' angles and speeds, and the actuators."""
         model = self._model
         rear = [model.joint(name) for name in ("rear_left", "rear_right")]
         self._rear_qpos = [int(joint.qposadr[0]) for joint in rear]
@@ -104,11 +106,12 @@ class MujocoRobot:
         names = ("rear_left", "rear_right", "front_left_steer", "front_right_steer")
         self._actuators = [model.actuator(name).id for name in names]
 
-    def _begin(self) -> None:
+    def _settle(self) -> None:
+        """Let the car sink onto its wheels, then measure for the first time."""
         for _ in range(round(SETTLE / mjcf.TIMESTEP)):
             self._mj.mj_step(self._model, self._data)
         self._last_pose = self._pose()
-        self._last_wheels = self._measure_rolled_distance()
+        self._last_rolled = self._measure_rolled_distance()
         self._periods = {
             "odometry": self._steps_between(ODOMETRY_RATE),
             "scan": self._steps_between(self.config.lidar.rate),
@@ -136,22 +139,23 @@ class MujocoRobot:
 
     @property
     def is_moving(self) -> bool:
+        """Whether the robot's own wheels move it."""
         motion = self._wheel_motion()
         return abs(motion.linear) > 0.005 or abs(motion.angular) > 0.01
 
     def observe(self) -> Observation:
-        self._check()
+        self._require_open()
         return self._observation
 
     def apply(self, twist: Twist) -> Twist:
-        self._check()
+        self._require_open()
         sent = feasible(twist, self.config.body, self.config.limits)
-        self._order = (sent, self.time)
+        self._command = (sent, self.time)
         return sent
 
     def stop(self) -> None:
-        self._check()
-        self._order = (REST, self.time)
+        self._require_open()
+        self._command = (REST, self.time)
 
     def close(self) -> None:
         with self._lock:
@@ -163,33 +167,33 @@ class MujocoRobot:
 
     @property
     def things(self) -> tuple[Thing, ...]:
-        """The truth about the things of the world, in its order, as they are now, in world coordinates."""
+        """The true present state of the world's things, in the order of the world, in world coordinates."""
         return self._things.now
 
     def set_state(self, index: int, state: str) -> None:
-        """Open, close, lock a door.
+        """Set the state of a door: open, closed or locked.
 
         Raises:
-            IndexError: there is no such thing.
-            ValueError: it cannot be in that state.
+            IndexError: no thing has this index.
+            ValueError: the thing cannot be in this state.
         """
         with self._lock:
             self._things.change(index, state=state)
 
     def remove(self, index: int) -> None:
-        """Take a thing out of the world: into a hand, or for good.
+        """Take a thing out of the world, because it is carried or gone for good.
 
         Raises:
-            IndexError: there is no such thing.
+            IndexError: no thing has this index.
         """
         with self._lock:
             self._things.change(index, is_present=False)
 
     def put(self, index: int, x: float, y: float) -> None:
-        """Set a thing down somewhere else, or for the first time, in world coordinates.
+        """Put a thing into the world, or move it, to a place in world coordinates.
 
         Raises:
-            IndexError: there is no such thing.
+            IndexError: no thing has this index.
         """
         with self._lock:
             self._things.change(index, x=x, y=y, is_present=True)
@@ -201,28 +205,29 @@ class MujocoRobot:
             DeviceError: this robot has no camera.
         """
         with self._lock:
-            self._check()
+            self._require_open()
             if self._painter is None:
                 raise DeviceError(f"no pictures: {self.camera_fault}")
             self._place_geoms()
             return self._painter.top_view(self._data, width)
 
     def wait_until(self, time: float) -> None:
-        """Let the simulation run until then."""
+        """Let the simulation run until ``time``, in simulated seconds."""
         while self._steps * mjcf.TIMESTEP < time - 1e-9:
             with self._lock:
-                self._check()
+                self._require_open()
                 self._step()
 
-    def _check(self) -> None:
+    def _require_open(self) -> None:
         if self._is_closed:
             raise DeviceError("the simulated robot is closed")
 
     def _step(self) -> None:
+        """Simulate one time step; a command older than the timeout counts as rest."""
         limits = self.config.limits
         body = self.config.body
-        wanted, since = self._order
-        if self.time - since > limits.command_timeout:
+        wanted, commanded_at = self._command
+        if self.time - commanded_at > limits.command_timeout:
             wanted = REST
         self._drive = self._drive.toward(wanted, body, limits, mjcf.TIMESTEP)
         self._data.ctrl[self._actuators] = self._drive.actuators(body)
@@ -232,19 +237,21 @@ class MujocoRobot:
         self._sense()
 
     def _sense(self) -> None:
-        seen = self._observation
-        scan = seen.scan
-        frame = seen.frame
-        odometry = seen.odometry
-        battery = seen.battery
+        """Measure with the sensors that are due at this step; make a new observation if any sensor was due."""
+        last = self._observation
+        scan = last.scan
+        frame = last.frame
+        odometry = last.odometry
+        battery = last.battery
         if self._steps % self._periods["odometry"] == 0:
-            odometry = self._measure()
+            odometry = self._measure_odometry()
             battery = FULL_BATTERY - DRAIN * self.time
         if self._steps % self._periods["scan"] == 0:
-            scan = self._scan()
+            scan = self._take_scan()
         if self._painter is not None and self._steps % self._periods["frame"] == 0:
-            frame = self._look(self._painter)
-        if odometry is not seen.odometry or scan is not seen.scan or frame is not seen.frame:
+            frame = self._take_frame(self._painter)
+        has_changed = odometry is not last.odometry or scan is not last.scan or frame is not last.frame
+        if has_changed:
             self._observation = Observation(scan, frame, odometry, battery)
 
     def _pose(self) -> Pose:
@@ -255,49 +262,50 @@ class MujocoRobot:
         return Pose(x, y, atan2(sine, cosine))
 
     def _measure_rolled_distance(self) -> float:
-        """Return how many metres the rear wheels have rolled, on average."""
+        """Return the mean distance that the rear wheels have rolled, metres, signed."""
         left, right = self._rear_qpos
         positions = self._data.qpos
         mean_angle = float(positions[left] + positions[right]) / 2
         return mean_angle * self.config.body.wheel_radius
 
     def _wheel_motion(self) -> Twist:
-        """Return what the robot itself does, whatever pushes it: by its wheels and its steering."""
+        """Return the velocity that follows from the speeds of the rear wheels, even if other forces push the robot."""
         left, right = self._data.qvel[self._rear_qvel].tolist()
         radius = self.config.body.wheel_radius
-        half = self.config.body.half_width * mjcf.TRACK
+        half_track = self.config.body.half_width * mjcf.TRACK
         linear = (left + right) / 2 * radius
-        angular = (right - left) * radius / (2 * half)
+        angular = (right - left) * radius / (2 * half_track)
         return Twist(linear, angular)
 
-    def _measure(self) -> Odometry:
+    def _measure_odometry(self) -> Odometry:
+        """Advance the odometry by the motion since the last call and return the reading."""
         pose = self._pose()
         rolled = self._measure_rolled_distance()
         change = pose.heading - self._last_pose.heading
         turned = (change + np.pi) % (2 * np.pi) - np.pi
-        self._odometry.advance(rolled - self._last_wheels, turned)
+        self._odometry.advance(rolled - self._last_rolled, turned)
         self._last_pose = pose
-        self._last_wheels = rolled
+        self._last_rolled = rolled
 
-        yaw_rate = float(self._data.qvel[5])
+        yaw_rate = float(self._data.qvel[5])  # of the car's free joint: 3 linear, then 3 angular velocities
         true = Twist(self._wheel_motion().linear, yaw_rate)
         return Odometry(self.time, self._odometry.pose, self._odometry.measure(true))
 
-    def _scan(self) -> Scan:
+    def _take_scan(self) -> Scan:
         lidar = self.config.lidar
         self._place_geoms()
         true_ranges = self._scanner.ranges(self._pose())
         ranges = noisy_ranges(true_ranges, self._noise, self._lidar_rng)
         return Scan(self.time, ranges, lidar.angle_min, lidar.angle_increment, lidar.range_min, lidar.range_max)
 
-    def _look(self, painter: Painter) -> Frame:
+    def _take_frame(self, painter: Painter) -> Frame:
         camera = self.config.camera
         self._place_geoms()
         rgb, depth = self._grain.add_to(*painter.frame(self._data))
         return Frame(self.time, rgb, depth, camera.focal)
 
     def _place_geoms(self) -> None:
-        """Bring what is drawn and scanned to where physics have moved it; changes nothing of their state."""
+        """Update the places of the geoms for drawing and scanning; the state of the physics does not change."""
         self._mj.mj_kinematics(self._model, self._data)
         self._mj.mj_comPos(self._model, self._data)
         self._mj.mj_camlight(self._model, self._data)

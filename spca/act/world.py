@@ -111,7 +111,7 @@ class MappedWorld(ABC):
         """Return the reason, in words, why the episode ended before the mission was complete."""
 
     @contextmanager
-    def _iterate_saved_parts(self) -> Iterator[Parts]:
+    def _gather_saved_parts(self) -> Iterator[Parts]:
         """Yield the objects whose attributes a snapshot saves and restores, such as the simulator.
 
         Yield () if no snapshot is possible, so that a restore has to replay.
@@ -148,7 +148,7 @@ class MappedWorld(ABC):
     def checkpoint(self) -> Checkpoint:
         """Return a checkpoint of the present state: the primitives since the reset, and the hash of the state."""
         made = Checkpoint(tuple(self.previous_actions), self._hash())
-        with self._iterate_saved_parts() as parts:
+        with self._gather_saved_parts() as parts:
             self._snapshots.keep(made, parts)
         return made
 
@@ -161,7 +161,7 @@ class MappedWorld(ABC):
             RestoreError: the primitives cannot be replayed, or lead to a state with another hash.
         """
         self.restores += 1
-        with self._iterate_saved_parts() as parts:
+        with self._gather_saved_parts() as parts:
             loaded = self._snapshots.load(checkpoint, parts)
         if not (loaded and self._hash() == checkpoint.state_hash):
             self._replay(checkpoint)

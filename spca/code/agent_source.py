@@ -72,7 +72,7 @@ def method_source(source: str, name: str) -> str:
     """Return the source of one method as a raw ``def`` at column 0, comments included, ending in a newline.
 
     Raises:
-        PatchError: as :func:`signatures`, or there is no such method.
+        PatchError: as :func:`signatures`, or because the agent has no such method.
     """
     node = methods_of(source).get(name)
     if node is None:
@@ -81,7 +81,7 @@ def method_source(source: str, name: str) -> str:
 
 
 def direct_calls(source: str, name: str) -> tuple[str, ...]:
-    """Return the methods that a method uses as attributes of the agent, without duplicates, by first use.
+    """Return the names of the agent's methods that the method ``name`` uses, without duplicates, in order of first use.
 
     Raises:
         PatchError: as :func:`method_source`.
@@ -114,7 +114,7 @@ def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
 
 @compilation.refusing()
 def find_changed_methods(old: str, new: str) -> tuple[str, ...]:
-    """Return the methods of ``new`` that are missing in ``old`` or have another meaning there, in source order.
+    """Return the methods of ``new`` that ``old`` lacks or defines with another meaning, in source order.
 
     Formatting and comments do not matter. A method also counts as changed if it uses a module-level name that has
     another meaning in ``old``.
@@ -161,7 +161,7 @@ def parse(source: str) -> ast.Module:
 
 
 def is_python(text: str) -> bool:
-    """Return whether a text has no syntax error; a text may still be refused for another reason."""
+    """Return whether a text has no syntax error; :func:`parse` may still refuse the text for another reason."""
     tree_or_reason = _parse(text)
     return not (isinstance(tree_or_reason, str) and tree_or_reason.startswith(_SYNTAX_ERROR))
 
@@ -180,7 +180,9 @@ def agent_class(source: str) -> ast.ClassDef:
 
 @lru_cache(maxsize=16)
 def methods_of(source: str) -> Mapping[str, ast.FunctionDef]:
-    """Return the nodes of the agent's methods by name, in source order; of duplicates the last, as in Python.
+    """Return the nodes of the agent's methods by name, in source order.
+
+    If several methods have the same name, the last method counts, as in Python.
 
     Raises:
         PatchError: as :func:`agent_class`.
@@ -197,11 +199,11 @@ def split_lines(text: str) -> list[str]:
 @lru_cache(maxsize=16)
 @compilation.refusing()
 def layout(source: str) -> Layout:
-    """Find the lines, strings and comments of a source that compiles.
+    """Return the lines of a source that compiles, and which lines are comments or begin inside a string.
 
     Raises:
-        PatchError: Python's tokenizer refuses the source although the compiler accepts it; the reason is a continued
-            line without a beginning.
+        PatchError: the tokenizer refuses the source although the compiler accepts it, because a line continuation
+            stands where no line has begun.
     """
     lines = tuple(split_lines(source))
     in_string: set[int] = set()
@@ -269,7 +271,10 @@ def positional(node: ast.FunctionDef) -> tuple[str, ...]:
 
 
 def rebinds_self(node: ast.AST) -> bool:
-    """Return whether ``self`` has another meaning within a node: a class, or a function with the parameter ``self``."""
+    """Return whether ``self`` can mean another object inside ``node`` than outside.
+
+    This is the case if ``node`` is a class, or a function with a parameter ``self``.
+    """
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return any(arg.arg == "self" for arg in ast.walk(node.args) if isinstance(arg, ast.arg))
     return isinstance(node, ast.ClassDef)
@@ -277,7 +282,7 @@ def rebinds_self(node: ast.AST) -> bool:
 
 @lru_cache(maxsize=16)
 def _parse(source: str) -> ast.Module | str:
-    """Return the tree, or the reason why the source is refused; cache both."""
+    """Return the tree of a source, or the reason why the source is refused; both results are cached."""
     try:
         with compilation.refusing():
             return _compile_tree(source)
@@ -296,7 +301,7 @@ def _compile_tree(source: str) -> ast.Module:
 
 
 def _describe_syntax_error(error: SyntaxError, source: str) -> str:
-    """Return a message with the place of the error, and below it the line of the source."""
+    """Return a message that names the place of the error, followed by the faulty line on a line of its own."""
     if not error.lineno:
         return f"{_SYNTAX_ERROR}{error.msg}"
 
@@ -327,7 +332,10 @@ def _walk_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _references(node: ast.FunctionDef, methods: Collection[str]) -> tuple[str, ...]:
-    """Return the methods that ``node`` uses as attributes of the agent, or by ``getattr``, in order of first use."""
+    """Return the names in ``methods`` that ``node`` uses, in order of first use.
+
+    A use is an attribute of the agent, or a ``getattr`` call on the agent with a constant name.
+    """
     owners = {*positional(node)[:1], "self", AGENT_CLASS}
     uses = []
     for inner in ast.walk(node):
@@ -359,7 +367,8 @@ def _meaning(node: ast.stmt) -> str:
 
 
 def _is_same(old: ast.stmt | str | None, new: ast.stmt | str | None) -> bool:
-    """Return whether two values of :func:`_bindings` have the same meaning; None means no binding."""
+    """Return whether two values of :func:`_bindings` have the same meaning; None stands for a name without a binding.
+    """
     if isinstance(old, ast.stmt) and isinstance(new, ast.stmt):
         return _meaning(old) == _meaning(new)
     return old == new

@@ -11,8 +11,9 @@ from spca.errors import PatchError
 
 
 def arguments_of(source: str, step: PlanStep) -> tuple[str, ...] | dict[str, str]:
-    """Return the arguments of a step: by name if the method has a parameter of each name, else in order.
+    """Return the arguments of a step, by name or in order.
 
+    If the method has all of the step's parameter names, return a dictionary by parameter name, else a tuple in order.
     Arguments by name fit a method whose parameters are in another order than in the PDDL. Arguments in order fit a
     method whose parameters have other names, as in libraries of earlier runs.
     """
@@ -28,7 +29,7 @@ def arguments_of(source: str, step: PlanStep) -> tuple[str, ...] | dict[str, str
 
 
 def fault_of_names(node: ast.FunctionDef, names: Sequence[str]) -> str:
-    """Return why a plan cannot call a method with arguments of these names; "" if the plan can.
+    """Return why a plan cannot call a method with arguments of these names; "" if the plan can call it.
 
     The text continues a sentence after "which".
     """
@@ -38,10 +39,12 @@ def fault_of_names(node: ast.FunctionDef, names: Sequence[str]) -> str:
 
 
 def fault_of_call(node: ast.FunctionDef, given: int, keywords: Collection[str], *, bound: bool = True) -> str:
-    """Return why a function cannot be called with ``given`` positional arguments and these keywords; "" if it can.
+    """Return why a function cannot be called with ``given`` positional arguments and these keywords.
+
+    Return "" if the call is possible.
 
     Args:
-        bound: whether the call passes the agent as a further first argument, as in ``self.method()``.
+        bound: whether the call passes the agent implicitly as the first argument, as ``self.method()`` does.
     """
     args = node.args
     count = given + bound  # positional arguments including the agent

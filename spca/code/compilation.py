@@ -1,7 +1,8 @@
 """Compilation of untrusted text in bounded time and memory (pure; nothing is executed).
 
-CPython takes quadratic time for some sources of modest length. CPython also emits the body of ``finally`` once for each
-way out of its ``try``, which doubles the code with every level of nesting. This module refuses such sources beforehand.
+CPython takes quadratic time for some sources of modest length. CPython also emits a copy of a ``finally`` body for each
+exit from its ``try``, which doubles the code with every level of nesting. This module refuses such sources before they
+are compiled.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import Final
 from spca.errors import PatchError
 
 MAX_BYTES: Final = 200_000
-"""Largest size of a source in UTF-8."""
+"""Largest number of bytes of a source in UTF-8."""
 
 MAX_WORDS: Final = 60_000
-"""Largest number of words and signs of a text, including comments; bounds the cost of parsing beforehand."""
+"""Largest number of words and signs of a text, including comments; the limit is checked before the text is parsed."""
 
 MAX_NODES: Final = 40_000
 """Largest number of nodes of a syntax tree.
@@ -34,13 +35,14 @@ MAX_DIGITS: Final = 1000
 """Largest number of digits of an integer; Python can read, but cannot print, integers of more than 4300 digits."""
 
 MAX_BRACES: Final = 4000
-"""Largest number of ``{`` in a source: each field of an f-string has one, and costs as much as the whole string."""
+"""Largest number of ``{`` in a source, because each field of an f-string costs as much time as the whole string."""
 
 MAX_KEYWORDS: Final = 255
-"""Largest number of keywords of one call, class or class pattern: the compiler compares each pair of keywords."""
+"""Largest number of keywords of one call, class or class pattern, because the compiler compares each pair of keywords.
+"""
 
 MAX_SCOPES: Final = 2000
-"""Largest number of functions, classes and comprehensions: the compiler searches all scopes for each scope."""
+"""Largest number of functions, classes and comprehensions, because the compiler searches all scopes for each scope."""
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _SCOPES: Final = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -53,7 +55,9 @@ _EXITS: Final = (ast.Return, ast.Break, ast.Continue)
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Replace the errors of reading an untrusted source by :class:`~spca.errors.PatchError`; also a decorator.
+    """Replace the errors of reading an untrusted source by :class:`~spca.errors.PatchError`.
+
+    The result is a context manager, and can also be used as a decorator.
 
     Raises:
         PatchError: the source cannot be read; the message says where and why.
@@ -159,7 +163,7 @@ def _refuse_multiplied(module: ast.Module) -> None:
 
 
 def _count_emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
-    """Return the number of nodes that the compiler emits for the statements, and their number of exits.
+    """Return the number of nodes that the compiler emits for the statements, and the statements' number of exits.
 
     An exit is a ``return``, ``break`` or ``continue``, which leaves the statements. Recursion is safe, because
     statements nest only about a hundred levels deep.

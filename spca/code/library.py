@@ -15,16 +15,16 @@ from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
 from spca.llm import feedback
 
 MAX_ACTIONS: Final = 2400
-"""Largest number of characters of a planner's list; bounds the prompt when the library grows."""
+"""Largest number of characters of a planner's list of actions; bounds the prompt when the library grows."""
 
 MAX_METHODS: Final = 1700
-"""Largest number of characters of a coder's list."""
+"""Largest number of characters of a coder's list of methods."""
 
 MAX_SOURCE: Final = 5000
-"""Largest number of characters of shown method sources; a method that does not fit is left out completely."""
+"""Largest number of characters of the method sources in a prompt; a method that does not fit is left out completely."""
 
 MAX_EXCERPTS: Final = 1500
-"""Largest number of characters of excerpts, from methods that an error names but that do not fit."""
+"""Largest number of characters of the excerpts from methods that an error names but whose sources do not fit."""
 
 _AROUND: Final = 5
 """Number of lines of an excerpt before and after the line that the error names."""
@@ -33,7 +33,10 @@ MAX_TRUSTED: Final = 3000
 """Largest number of characters of PDDL that worked before."""
 
 MAX_PROMPT: Final = 13_000
-"""Characters of a coder's prompt without the system prompt; sources get the characters left by other parts."""
+"""Largest number of characters of a coder's prompt without the system prompt.
+
+Sources get the characters that the other parts leave.
+"""
 
 
 def high_level_actions(source: str) -> tuple[agent_source.MethodInfo, ...]:
@@ -77,19 +80,24 @@ def method_at(source: str) -> Callable[[int], str]:
 
 
 def find_cited(source: str, error: str) -> tuple[str, ...]:
-    """Return the methods, except primitives, that an error names in its traceback and its last primitives."""
+    """Return the methods that an error names in its traceback or in its list of the last primitives.
+
+    The agent's primitives are left out.
+    """
     existing = agent_source.methods_of(source).keys() - PRIMITIVE_METHODS
     return tuple(name for name in feedback.find_cited_methods(error) if name in existing)
 
 
 def find_involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
-    """Return the methods that the ``error`` names, the existing ``actions``, and the helpers that they call.
+    """Return the methods that the ``error`` names, the ``actions``, and the helpers that the actions call.
 
-    Instead of a missing action, its most similar action is used: the action whose name shares most words. Methods that
-    the error's traceback names come first. Then come actions and helpers by the number of mentions in the error, and
-    among equals in breadth-first order from the actions. Primitives are left out.
+    An action that does not exist is replaced by the existing action whose name shares most words with its name.
+    Primitives are left out.
 
-    The sources fit into ``room`` characters, and :data:`MAX_SOURCE` characters for methods that the traceback names.
+    Methods that the error names come first. Actions and helpers follow, sorted by their number of mentions in the
+    error. Among equal numbers the order is breadth-first from the actions.
+
+    The sources fit into ``room`` characters; methods that the error names may use up to :data:`MAX_SOURCE` characters.
     A method that does not fit is left out.
     """
     chosen: list[str] = []
@@ -155,7 +163,10 @@ def _lines_around(lines: Sequence[str], places: Sequence[int], first: int, last:
 
 
 def fit_trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
-    """Return PDDL that worked before. Return only the domain of long texts, and nothing of a long domain."""
+    """Return PDDL that worked before, with the keys "domain" and "problem", in :data:`MAX_TRUSTED` characters.
+
+    If both are too long together, return only the domain. If the domain alone is too long, return an empty dictionary.
+    """
     shown = {"domain": trusted.domain, "problem": trusted.problem}
     while shown and sum(map(len, shown.values())) > MAX_TRUSTED:
         shown.popitem()
@@ -165,9 +176,10 @@ def fit_trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
 def listing(
     source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = (), room: int = MAX_METHODS
 ) -> str:
-    """List signatures with the first docstring line, in ``room`` characters.
+    """List the signature and the first docstring line of each method, in at most ``room`` characters.
 
-    The methods most relevant to the actions ``relevant_to`` come first.
+    The methods most relevant to the actions ``relevant_to`` come first. Primitives and the methods in ``leave_out`` are
+    omitted.
     """
     hidden = {*leave_out, *PRIMITIVE_METHODS}
     methods = [method for method in agent_source.signatures(source) if method.name not in hidden]
@@ -177,7 +189,10 @@ def listing(
 
 
 def _find_reachable(source: str, actions: Collection[str]) -> Sequence[str]:
-    """Return the actions, or the most similar existing actions, and all methods that they call, breadth first."""
+    """Return the actions and all methods that they call, breadth first.
+
+    An action that does not exist is replaced by the most similar existing action.
+    """
     calls = method_lists.calls(source)
     existing = high_level_actions(source)
 

@@ -1,8 +1,9 @@
 """Merging of generated methods into the text of ``class Agent`` (pure).
 
 A patch consists of raw ``def`` blocks, optionally after imports and literal constants. The merge replaces and inserts
-whole lines, by the line ranges of the syntax tree, so all other lines stay equal byte by byte.
-:mod:`spca.code.policy` decides what generated code may do, :mod:`spca.code.patch_rules` defines the form of a patch.
+whole lines, by the line ranges of the syntax tree. Therefore all other lines stay equal byte by byte.
+:mod:`spca.code.policy` decides what generated code may do, and :mod:`spca.code.patch_rules` defines the form of a
+patch.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ _MAX_OBJECTION = 260
 """Largest number of characters of a coder's objection to a plan."""
 _MAX_TRIES = 40
 _MAX_TRIED = 100_000
-"""Largest numbers of parts of an answer that are tried as code, and of their characters in total."""
+"""Limits of the search for code in an answer.
+
+At most ``_MAX_TRIES`` line ranges are compiled, with at most ``_MAX_TRIED`` characters in total.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +76,13 @@ class _Edit:
 
 @compilation.refusing()
 def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None = None) -> MergeResult:
-    """Replace or append the patch's methods in ``class Agent`` of ``base``.
+    """Merge the methods of ``patch`` into ``class Agent`` of ``base``: replace existing methods, append new methods.
 
     Args:
         base: source of the agent module.
-        patch: raw ``def`` blocks, or the same inside ``class Agent:``.
-        expected: actions that the result must define, with their parameter names without ``self``. Each action must be
-            a generator that accepts this number of positional arguments.
+        patch: raw ``def`` blocks, either at the top level or inside ``class Agent:``.
+        expected: actions that the result must define, each with its parameter names without ``self``. Each action must
+            be a generator that accepts this number of positional arguments.
 
     Raises:
         PatchError: the patch does not compile, the policy refuses it, or it breaks a rule of
@@ -151,10 +155,11 @@ def _wrap_in_class(code: str) -> str:
 
 
 def _find_code_between_sentences(text: str) -> str:
-    """Return lines between sentences that compile and contain a definition.
+    """Return the code that stands between the sentences of an answer.
 
-    The lines begin at the first possible start, and are as many as possible. If no lines compile, return all lines
-    from the first line that looks like code, so that an error names the place in this code.
+    The code consists of lines that compile and contain a definition. It begins as early as possible, and then is as
+    long as possible. If no lines compile, return all lines from the first line that looks like code, so that the error
+    message names a place in this code.
     """
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]
@@ -170,9 +175,9 @@ def _find_code_between_sentences(text: str) -> str:
 
 
 def _iterate_line_ranges(lines: Sequence[str], starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield line ranges (start, end exclusive) from each start, the longest range first.
+    """Yield line ranges (start, end exclusive): for each of the ``starts`` all possible ranges, the longest first.
 
-    A range ends before a line without indentation, or at the end.
+    A range ends before a line without indentation, or after the last line.
     """
     ends = [len(lines)]
     for number in reversed(range(len(lines))):
@@ -201,7 +206,10 @@ def _splice(base: str, edits: Sequence[_Edit]) -> str:
 
 
 def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[_Edit]:
-    """Yield edits that replace existing methods and append new methods; methods in ``static`` get a decorator."""
+    """Yield edits that replace existing methods and append new methods.
+
+    Methods named in ``static`` get the decorator ``@staticmethod``.
+    """
     text = layout(base)
     agent = agent_class(base)
     kept = methods_of(base)
@@ -223,7 +231,10 @@ def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[
 
 
 def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
-    """Yield edits that insert new imports below the last import; imports of ``__future__`` above all statements."""
+    """Yield edits that insert new imports.
+
+    Imports from ``__future__`` come above all other statements, other imports below the last import.
+    """
     known = [node for node in parse(base).body if isinstance(node, ast.Import | ast.ImportFrom)]
     present: set[str] = set()
     for node in known:
@@ -294,7 +305,10 @@ def _constant_name(node: ast.stmt) -> str | None:
 
 
 def _statement_source(text: Layout, node: ast.stmt) -> str:
-    """Return the source of a top-level statement and its trailing comment, without other statements on its lines."""
+    """Return the source of a top-level statement and its trailing comment.
+
+    Other statements on the same lines are left out.
+    """
     first = node.lineno - 1
     last = (node.end_lineno or node.lineno) - 1
     start = node.col_offset
@@ -314,7 +328,7 @@ def _statement_source(text: Layout, node: ast.stmt) -> str:
 
 @lru_cache(maxsize=4)
 def _encode_line(line: str) -> bytes:
-    """Return a line in UTF-8, whose bytes the columns of the syntax tree count.
+    """Return a line in UTF-8, because the columns of the syntax tree count bytes.
 
     The result is cached, because thousands of statements may share a line.
     """
@@ -329,7 +343,10 @@ def _body_start(base: str) -> int:
 
 
 def _paragraph(base: str, index: int, source: str) -> str:
-    """Return ``source`` with the blank lines that separate it from its neighbours at the line ``index``."""
+    """Return ``source`` with the blank lines that separate it from the lines around it.
+
+    ``index`` is the index of the line before which the source will be inserted.
+    """
     lines = layout(base).lines
     before = "\n" if index and lines[index - 1].strip() else ""
     after = "\n\n" if index < len(lines) and lines[index].strip() else ""

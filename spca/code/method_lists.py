@@ -16,19 +16,19 @@ MAX_LINE: Final = 160
 """Largest number of characters of a listed method; a longer line is cut between two words."""
 
 _DOCUMENTED: Final = 0.75
-"""Share of a list's characters for lines with documentation; the remaining lines show signatures only."""
+"""Fraction of a list's characters for lines with documentation; the remaining lines show signatures only."""
 
 
 @lru_cache(maxsize=2)
 def calls(source: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the methods that each method calls directly, by name."""
+    """Map the name of each method to the names of the methods that it calls directly."""
     names = [method.name for method in agent_source.signatures(source)]
     return {name: agent_source.direct_calls(source, name) for name in names}
 
 
 @lru_cache(maxsize=2)
 def _parameters(source: str) -> Mapping[str, str]:
-    """Return the parameters of each method as source text, by name."""
+    """Map the name of each method to its parameters as source text."""
     methods = agent_source.methods_of(source)
     return {name: ast.unparse(node.args) for name, node in methods.items()}
 
@@ -36,7 +36,11 @@ def _parameters(source: str) -> Mapping[str, str]:
 def sort_by_relevance(
     source: str, chosen: Iterable[agent_source.MethodInfo], relevant_to: Iterable[str]
 ) -> Sequence[agent_source.MethodInfo]:
-    """Sort methods by the number of words shared with the texts, then by the number of calling methods."""
+    """Return methods sorted by the number of words that they share with the texts ``relevant_to``, largest first.
+
+    Words in the name count before words in the documentation. Among equal numbers, methods with more callers come
+    first.
+    """
     wanted = set().union(*map(_words, relevant_to))
     callers = Counter(called for names in calls(source).values() for called in names)
 
@@ -50,7 +54,8 @@ def sort_by_relevance(
 
 
 def nearest(source: str, chosen: Iterable[agent_source.MethodInfo], name: str) -> Sequence[str]:
-    """Return the method whose name shares most words with ``name``, as a list; [] if no name shares a word."""
+    """Return a list with the method of ``chosen`` whose name shares most words with ``name``; [] if none shares a word.
+    """
     best = sort_by_relevance(source, chosen, [name])[:1]
     return [method.name for method in best if _words(method.name) & _words(name)]
 
@@ -58,16 +63,17 @@ def nearest(source: str, chosen: Iterable[agent_source.MethodInfo], name: str) -
 def call(source: str, method: agent_source.MethodInfo) -> str:
     """Return the signature of a method as source text.
 
-    ``yields`` marks a generator: ``_walk(self, to, steps=9) yields``.
+    The word ``yields`` after the signature marks a generator: ``_walk(self, to, steps=9) yields``.
     """
     signature = f"{method.name}({_parameters(source)[method.name]})"
     return f"{signature} yields" if method.is_generator else signature
 
 
 def fit_lines(entries: Sequence[tuple[str, str]], limit: int, *, whole: bool = False) -> str:
-    """Return a line for each (call, documentation), up to ``limit`` characters; a last line counts omitted entries.
+    """Return a line for each entry (call, documentation), in at most ``limit`` characters.
 
-    If ``whole``, documentation is shown whole or not at all; otherwise lines are shortened to :data:`MAX_LINE`.
+    If entries do not fit, a last line gives their number. If ``whole``, each documentation is shown whole or not at
+    all; otherwise lines are shortened to :data:`MAX_LINE` characters.
     """
     lines: list[str] = []
     used = 0

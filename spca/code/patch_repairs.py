@@ -1,7 +1,7 @@
 """Repairs of harmless mistakes in a patch before its checks, because asking the model again costs a call (pure).
 
-``if __name__ == ...:`` is removed. A helper without ``self`` becomes a static method, and its calls are adapted. No
-repair moves code to another line, so that later messages name the lines of the model's answer.
+``if __name__ == ...:`` is removed. A helper without ``self`` becomes a static method, and calls of the helper are
+adapted. Every repair leaves code on its line, so that later messages give the line numbers of the model's answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from spca.errors import PatchError
 
 
 def remove_main_guard(patch: str) -> str:
-    """Replace each ``if __name__ == ...:`` by blank lines; return a patch that does not compile unchanged."""
+    """Replace each ``if __name__ == ...:`` block by blank lines.
+
+    A patch that does not compile is returned unchanged.
+    """
     try:
         guards = [node for node in parse(patch).body if _is_main_guard(node)]
     except PatchError:
@@ -29,14 +32,18 @@ def remove_main_guard(patch: str) -> str:
 
 
 def make_helpers_static(patch: str, actions: Collection[str], static: Collection[str]) -> tuple[str, frozenset[str]]:
-    """Change the uses of helpers to attributes, as of static methods; return the patch and the helpers' names.
+    """Rewrite each use of a helper as an attribute of the agent, because helpers become static methods.
 
-    A helper is a function of the patch without ``self`` and decorators.
+    A helper is a function of the patch without ``self`` and decorators. The uses are rewritten only if all of them are
+    valid for a static method.
 
     Args:
         patch: the patch.
-        actions: names of the requested actions, which are no helpers.
-        static: names of the agent's static methods.
+        actions: names of the requested actions, which never count as helpers.
+        static: names of the static methods of the agent; a helper of such a name stays static even if it is not used.
+
+    Returns:
+        The patch, and the names of the helpers that must become static methods.
 
     Raises:
         PatchError: the patch does not compile.
@@ -73,7 +80,8 @@ def make_helpers_static(patch: str, actions: Collection[str], static: Collection
 class _Use:
     """A use of a helper's name: a plain name, or an attribute of the agent or its class.
 
-    ``owner`` ("self" or "Agent") is the object whose attribute the name can become; ``call`` is the call, if any.
+    ``owner`` is "self" or "Agent": a plain name can be rewritten as an attribute of this object. ``call`` is the call
+    of the helper, or None if the use is not a call.
     """
 
     def __init__(self, node: ast.Name | ast.Attribute, owner: str, call: ast.Call | None) -> None:
@@ -83,9 +91,10 @@ class _Use:
         self.name = node.id if isinstance(node, ast.Name) else node.attr
 
     def fits(self, helper: ast.FunctionDef, lines: list[bytes]) -> bool:
-        """Return whether the use stays valid for a static method, and the name is at the tree's position.
+        """Return whether the use stays valid if the helper becomes a static method.
 
-        Before Python 3.12, the tree has wrong positions for names in f-strings. Columns count bytes.
+        The use must also stand at the position (line, byte column) that the tree gives. Before Python 3.12, the tree
+        has wrong positions for names in f-strings.
         """
         node = self.node
         call = self.call
@@ -123,7 +132,7 @@ def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
 
 
 def _uses(function: ast.FunctionDef, helpers: Mapping[str, ast.FunctionDef]) -> Iterator[_Use]:
-    """Yield a function's uses of helpers, except names that the function binds itself."""
+    """Yield the uses of helpers in a function; a name that the function binds itself is no use."""
     bound = _bound_names(function)
     calls: dict[int, ast.Call] = {}  # by id of the node that is called
     takes_self = positional(function)[:1] == ("self",)
@@ -143,7 +152,7 @@ def _uses(function: ast.FunctionDef, helpers: Mapping[str, ast.FunctionDef]) -> 
 
 
 def _bound_names(function: ast.FunctionDef) -> set[str]:
-    """Return the names that a function binds itself."""
+    """Return the names that a function binds itself: parameters, assigned names, and inner functions and classes."""
     names: set[str] = set()
     for node in ast.walk(function):
         match node:
@@ -155,6 +164,6 @@ def _bound_names(function: ast.FunctionDef) -> set[str]:
 
 
 def _names_in_head(function: ast.FunctionDef) -> Iterator[str]:
-    """Yield the names that Python evaluates when it defines the function; no agent exists at that time."""
+    """Yield the names that Python evaluates when it defines the function; at that time no agent exists."""
     head = (function.args, *function.decorator_list, *filter(None, [function.returns]))
     return (node.id for part in head for node in ast.walk(part) if isinstance(node, ast.Name))

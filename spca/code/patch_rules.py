@@ -25,7 +25,8 @@ _UNBOUND = ("staticmethod", "classmethod", "property")
 
 @dataclass(slots=True)
 class Patch:
-    """The statements of a patch; constants and methods by name."""
+    """The statements of a patch, sorted into imports, constants and methods; constants and methods are stored by name.
+    """
 
     text: Layout
     imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
@@ -34,7 +35,7 @@ class Patch:
 
 
 def dissect(patch: str) -> Patch:
-    """Group the statements of a patch; its methods may be at the top level or in ``class Agent:``.
+    """Return the statements of a patch by kind; methods may stand at the top level or in ``class Agent:``.
 
     Raises:
         PatchError: the patch does not compile, defines a name twice, or has other statements in the class.
@@ -51,7 +52,11 @@ def is_static(node: ast.FunctionDef) -> bool:
 
 
 def check_method(node: ast.FunctionDef, *, is_static: bool = False) -> None:
-    """Refuse a method without the first parameter ``self``, unless the method is, or will become, static.
+    """Refuse a method without the first parameter ``self``; a static method needs no such parameter.
+
+    Args:
+        node: the method.
+        is_static: whether the merge makes the method static.
 
     Raises:
         PatchError: the parameter is missing.
@@ -90,11 +95,11 @@ def check_action(name: str, parameters: tuple[str, ...], node: ast.FunctionDef |
 def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef]) -> None:
     """Refuse calls that are always mistakes.
 
-    A call without ``yield`` discards its generator or primitive code, so nothing happens. ``yield from`` needs a
-    generator, but a primitive returns a code.
+    If the call of a generator or primitive stands without ``yield``, its result is discarded and nothing happens.
+    ``yield from`` needs a generator, but a primitive returns a code.
 
     Raises:
-        PatchError: there is a mistake; the message names its line.
+        PatchError: a call is a mistake; the message names its line.
     """
     for method in methods.values():
         for node in ast.walk(method):
@@ -113,7 +118,9 @@ def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast
 def check_callers(
     patch: Mapping[str, ast.FunctionDef], kept: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef]
 ) -> None:
-    """Refuse calls whose arguments do not fit the called method, if the patch contains the caller or the method.
+    """Refuse calls whose arguments do not fit the called method.
+
+    A call is checked only if the patch contains the caller or the called method.
 
     Args:
         patch: methods of the patch, whose nodes have the patch's line numbers.
@@ -121,7 +128,7 @@ def check_callers(
         merged: methods of the agent after the merge.
 
     Raises:
-        PatchError: there are such calls; the message lists the callers of the first such method.
+        PatchError: some calls do not fit; the message lists the faulty callers of one called method.
     """
     # A name that some method assigns as an attribute may stand for any object, so its calls are not checked.
     stored = set(chain.from_iterable(map(_find_stored_attributes, merged.values())))
@@ -152,7 +159,8 @@ def check_callers(
 def _iterate_agent_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str, bool]]:
     """Yield the calls ``self.name(...)`` and ``Agent.name(...)`` without unpacked arguments.
 
-    Each item is the call, the name, and whether the call is through ``self``, which passes the agent implicitly.
+    Each item consists of the call, the name, and whether the call goes through ``self``, which passes the agent
+    implicitly.
     """
     takes_self = positional(method)[:1] == ("self",)
     pending: deque[tuple[ast.AST, bool]] = deque()
@@ -177,7 +185,7 @@ def _find_stored_attributes(method: ast.FunctionDef) -> Iterator[str]:
 
 
 def _is_decorated(node: ast.FunctionDef) -> bool:
-    """Return whether a method has decorators other than ``staticmethod``, which may change its parameters."""
+    """Return whether a method has a decorator other than ``staticmethod``, because it may change the parameters."""
     is_only_static = len(node.decorator_list) == 1 and is_static(node)
     return bool(node.decorator_list) and not is_only_static
 
@@ -197,7 +205,7 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def _add_statement(statement: ast.stmt, parts: Patch) -> None:
-    """Add a statement to its group in ``parts``; raise PatchError if its name is there already."""
+    """Add a statement to its group in ``parts``; raise PatchError if the group already has the statement's name."""
     match statement:
         case ast.Import() | ast.ImportFrom():
             parts.imports.append(statement)

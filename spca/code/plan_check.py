@@ -1,7 +1,7 @@
-"""Check of the arguments that a plan passes to the agent's methods: unknown names, and wrong order (pure).
+"""Check of the arguments that a plan passes to the agent's methods: unknown names and wrong order (pure).
 
-A fault that is found here costs one further answer of the planner. The same fault found during execution would cost
-several answers of the coder and the plan.
+If a fault is found here, the planner has to answer once more. If it is found only during execution, it costs several
+answers of the coder, and the plan.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ MAX_TOLD: Final = 3
 """Largest number of times that faults are reported for one question."""
 
 _KINDS: Final = ("key", "door", "ball", "box")
-"""Kinds of objects: a parameter with one of these names takes an object of this kind."""
+"""Kinds of objects: if a parameter's name is one of these words, the parameter takes an object of this kind."""
 
 
 class PlanCheck:
     """Checks the plans that the planner gives for one question.
 
-    Each fault is reported once, and faults are reported at most :data:`MAX_TOLD` times: a planner that insists may be
-    right, and no plan may be lost because of names.
+    Each fault is reported once, and faults are reported at most :data:`MAX_TOLD` times. A planner that repeats a fault
+    may be right, and no plan may be lost because of names.
 
     Args:
         agent: the agent whose methods the plans call; None for an agent without methods.
-        told: the words of the mission and the map, of which objects' names may consist; None allows any name.
-        renaming: the words to use in examples of names.
+        told: the words of the mission and the map. The names of objects may consist of these words only; None allows
+            any name.
+        renaming: the renaming of words that examples of names in the messages follow.
     """
 
     def __init__(self, agent: AgentSource | None, told: frozenset[str] | None, renaming: Renaming = TRUE_WORDS) -> None:
@@ -45,7 +46,9 @@ class PlanCheck:
         self._reports_left = MAX_TOLD
 
     def faults(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema], written: Mapping[str, str]) -> str:
-        """Return the faults that the planner has to correct, one per line; "" if no fault is new.
+        """Return the faults that the planner has to correct, one per line.
+
+        Return "" if every fault was reported before, or if no more reports are allowed.
 
         Args:
             steps: the plan's steps, with the names of the parameters.
@@ -61,7 +64,7 @@ class PlanCheck:
         return "\n".join(unique_faults)
 
     def _name_faults(self, steps: Sequence[PlanStep], written: Mapping[str, str]) -> Iterator[str]:
-        """Yield a fault for each object whose name contains other words than the allowed words."""
+        """Yield a fault for each object whose name contains a word that is not allowed."""
         if self._told is None:
             return
         for name in dict.fromkeys(chain.from_iterable(map(_iterate_objects, steps))):
@@ -70,7 +73,7 @@ class PlanCheck:
                 yield f"object {written.get(name, name)}: {fault}; {advice}"
 
     def _method_faults(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema]) -> Iterator[str]:
-        """Yield a fault for each step whose arguments do not fit the existing method."""
+        """Yield a fault for each step whose arguments do not fit the existing method of the same name."""
         for step in steps:
             node = self._methods.get(step.action)
             if node is None or node.decorator_list:  # a decorator may change the parameters
@@ -80,9 +83,11 @@ class PlanCheck:
                 yield fault
 
     def _fault_of_kinds(self, step: PlanStep, node: ast.FunctionDef) -> str:
-        """Return that a step passes, for example, a key for a parameter named door; "" if the kinds fit.
+        """Return a fault if a step passes an object of the wrong kind, such as a key for the parameter ``door``; else
+        "".
 
-        Other kinds than doors count only if the step also passes the wanted kind for another parameter.
+        If no door is involved, a wrong kind is a fault only if another parameter also got a wrong object and wants this
+        kind.
         """
         passed = arguments_of(self._source, step)
         if not isinstance(passed, dict):
@@ -124,12 +129,12 @@ def _call(node: ast.FunctionDef) -> str:
 
 
 def _kind(parameter: str) -> str:
-    """Return the kind of object that a parameter's name denotes, or ""."""
+    """Return the kind of object that a parameter's name denotes; "" if the name denotes no kind."""
     kind = find_meaning(parameter.rstrip("_0123456789"))
     return kind if kind in _KINDS else ""
 
 
 def _has_other_kind(parameter: str, arg: str) -> bool:
-    """Return whether an argument is an object of another kind than the parameter's name denotes."""
+    """Return whether an argument is an object of another kind than the kind that the parameter's name denotes."""
     kind = object_names.kind_of(arg)
     return kind in _KINDS and _kind(parameter) not in ("", kind)

@@ -1,4 +1,4 @@
-"""The regression check: before a rewritten method is kept, solved levels that use the method run again."""
+"""The regression check: before a rewritten method is kept, solved levels that use this method run again."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class SolvedLevel:
 
 
 class RegressionSuite:
-    """Memory of solved levels, which re-runs the levels that use a changed method; needs no LLM.
+    """Memory of solved levels, which re-runs the levels that use a changed method. No LLM is called.
 
     Args:
         make_world: function that creates a world from an environment id and a seed.
-        limit: largest number of re-runs for one patch; the most diverse levels are chosen.
+        limit: largest number of levels that run again for one patch; the most diverse levels are chosen.
         enabled: whether to check; if False, every patch passes.
     """
 
@@ -57,11 +57,11 @@ class RegressionSuite:
         self._solved.clear()
 
     def against(self, library: AgentSource) -> RegressionCheck:
-        """Return a check of patches against ``library``, the agent that solved the earlier levels."""
+        """Return a function that checks a new agent against ``library``, the agent that solved the earlier levels."""
         return lambda agent: self._check(library, agent) if self._enabled else None
 
     def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
-        """Return a report of the first solved level that fails with ``agent``; None if all levels are solved."""
+        """Return a report of the first solved level that fails with ``agent``; None if no level fails."""
         changed = set(agent_source.find_changed_methods(library.text, agent.text))
         # Only changes of existing methods matter, and a new __init__, because __init__ runs before every action.
         changed &= {method.name for method in agent_source.signatures(library.text)} | {"__init__"}
@@ -84,9 +84,9 @@ class RegressionSuite:
         return None
 
     def _failure(self, solved: SolvedLevel, agent: AgentSource) -> str | None:
-        """Return how a solved level fails with ``agent``; None if the level is solved again.
+        """Return how a solved level fails with ``agent``; None if ``agent`` solves the level again.
 
-        A level that cannot be replayed counts as failed, because it proves nothing.
+        A level that cannot be replayed counts as failed, because nothing shows that ``agent`` still solves it.
         """
         try:
             with closing(self._make_world(solved.env_id, solved.seed)) as world:
@@ -98,9 +98,10 @@ class RegressionSuite:
 
 
 def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
-    """Choose up to ``limit`` levels one by one, each as different from the chosen levels as possible.
+    """Return up to ``limit`` levels, chosen one by one, each as different as possible from the levels chosen before.
 
-    The next level is the level whose actions were chosen least often, and then whose environment family was.
+    Each choice prefers the level whose sequence of actions was chosen least often. Among equal levels, it prefers the
+    environment family that was chosen least often.
     """
     chosen: list[SolvedLevel] = []
     actions: Counter[tuple[str, ...]] = Counter()
@@ -120,5 +121,5 @@ def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
 
 
 def _family(env_id: str) -> str:
-    """Return the letters of an environment id without its version."""
+    """Return the letters of an environment id, without the version at its end."""
     return "".join(c for c in env_id.rpartition("-v")[0] if c.isalpha())

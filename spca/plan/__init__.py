@@ -1,1 +1,1 @@
-"""PDDL text, and the solver in a process of its own."""
+"""PDDL texts, and the PDDL solver, which runs in a separate process."""

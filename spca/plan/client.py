@@ -27,11 +27,12 @@ _ROOT = Path(__file__).parents[2]
 
 
 class GoneError(Exception):
-    """The process has ended."""
+    """The solver's process has ended."""
 
 
 class ServerProcess:
-    """A process that runs :mod:`spca.plan.worker`; the constructor does not wait until the process is ready."""
+    """Handle of a process that runs :mod:`spca.plan.worker`; the constructor does not wait until the process is ready.
+    """
 
     def __init__(self) -> None:
         # PYTHONPATH precedes the standard library, so an installed package, which is found anyway, is not added.
@@ -90,7 +91,7 @@ class ServerProcess:
             raise GoneError from error
 
     def receive(self, deadline: float) -> dict[str, Any] | None:
-        """Return the next message, or None if ``time.monotonic()`` passes ``deadline`` first.
+        """Return the next message; None if no message arrives before ``time.monotonic()`` reaches ``deadline``.
 
         Raises:
             GoneError: the process has ended.

@@ -1,8 +1,8 @@
-"""A stand-in for the library ConfigSpace, which takes most of the import time of Unified Planning.
+"""A stand-in for the library ConfigSpace, whose import takes most of the import time of Unified Planning.
 
-Unified Planning and its engines import one class of ConfigSpace, for the signatures of methods that describe the
-parameters of an engine. ConfigSpace imports scipy.stats, which is slow. The first use of the stand-in imports the
-library itself; before that, submodules of ConfigSpace cannot be imported.
+Unified Planning and its engines import only one class of ConfigSpace. They use it in the signatures of methods that
+describe an engine's parameters. ConfigSpace is slow to import because it imports scipy.stats. The first use of the
+stand-in imports the library itself. Before this use, submodules of ConfigSpace cannot be imported.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _NAME: Final = "ConfigSpace"
 
 
 class ConfigurationSpace:
-    """A placeholder: calling it returns an object of the library's class of the same name."""
+    """A placeholder for the library's class of the same name; a call returns an object of the library's class."""
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         return load().ConfigurationSpace(*args, **options)
 
 
 class _StandIn(ModuleType):
-    """The module in ``sys.modules`` until code uses another name of the library."""
+    """The module that stands for ConfigSpace in ``sys.modules``, until any other name of the library is used."""
 
     ConfigurationSpace = ConfigurationSpace
 

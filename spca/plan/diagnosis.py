@@ -1,4 +1,4 @@
-"""Reasons why a planning problem has no solution, found by its predicates alone."""
+"""Reasons why a planning problem has no solution, derived from the predicates alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def why_unsolvable(task: Problem) -> str:
 
 
 def _reach(task: Problem, initial: set[str]) -> tuple[set[str], dict[str, set[str]]]:
-    """Return the predicates that can become true, and the missing predicates of each action that can never apply."""
+    """Return the predicates that can become true, and the missing predicates by action.
+
+    The second value contains only actions that can never be applied.
+    """
     reachable = set(initial)
     waiting = {action.name: _needed_predicates(action) for action in task.actions}
     changes = {action.name: _changed_predicates(action) for action in task.actions}
@@ -44,7 +47,7 @@ def _changed_predicates(action: Any) -> set[str]:
 
 
 def _iterate_required(condition: FNode) -> Iterator[str]:
-    """Yield the predicates of the positive literals of a conjunction; other conditions count as satisfiable."""
+    """Yield the predicates of the positive literals in a conjunction; every other condition counts as satisfiable."""
     if condition.is_and():
         for part in condition.args:
             yield from _iterate_required(part)
@@ -55,7 +58,7 @@ def _iterate_required(condition: FNode) -> Iterator[str]:
 def _explain(goal: str, task: Problem, blocked: dict[str, set[str]]) -> str:
     """Return why the goal predicate cannot become true.
 
-    ``blocked`` holds the missing predicates of each action that can never apply.
+    ``blocked`` maps each action that can never be applied to its missing predicates.
     """
     stuck = [action for action in task.actions if action.name in blocked]
     makers = [action.name for action in stuck if goal in _changed_predicates(action)]

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Final
 
 OWN: Final = "pyperplan-adl"
-"""This project's engine: pyperplan applied to the problem that :mod:`spca.plan.grounding` grounds."""
+"""This project's engine: pyperplan, applied to the problem as grounded by :mod:`spca.plan.grounding`."""
 
 AUTOMATIC: dict[str, str] = {
     "pyperplan": "up_pyperplan",
@@ -14,12 +14,12 @@ AUTOMATIC: dict[str, str] = {
     OWN: "up_pyperplan",
     "fast-downward": "up_fast_downward",
 }
-"""Engines to try if the user chose no engine, with their Python modules; the fastest first, the most capable last.
+"""Engines to try if the user chose no engine, each with its Python module, from the fastest to the most capable.
 
 Median times for the 58 different problems of the curriculum, on two busy cores: pyperplan takes 11 ms, but supports
 only STRIPS with types. tamer takes 25 ms and also supports negative conditions, disjunctive conditions and equality,
-but no subtypes. pyperplan-adl solves most problems that both refuse, in 2 to 70 ms. Fast Downward takes 290 ms and
-supports all of classical PDDL. All plans were as short as the plans of Fast Downward's optimal search.
+but no subtypes. pyperplan-adl solves most problems that pyperplan and tamer refuse, in 2 to 70 ms. Fast Downward takes
+290 ms and supports all of classical PDDL. All plans were as short as the plans of Fast Downward's optimal search.
 """
 
 ENGINES: dict[str, str] = AUTOMATIC | {

@@ -1,9 +1,9 @@
 """Grounding of problems with arbitrary conditions for pyperplan, which supports only conjunctions of atoms.
 
-Every action is grounded. Static atoms, which no action changes, are evaluated during grounding, so that for example
-``(forall (?x) (imply (static ...) ...))`` becomes short. The remaining conditions are put into disjunctive normal form:
-disjunctions and conditional effects split an operator into several operators, and the negation of an atom becomes a
-separate fact. Problems that grow too large are left to another engine.
+Every action is grounded. Static atoms (atoms that no action changes) are evaluated during grounding, so that for
+example ``(forall (?x) (imply (static ...) ...))`` becomes short. The remaining conditions are put into disjunctive
+normal form. Disjunctions and conditional effects split an operator into several operators. The negation of an atom
+becomes a separate fact. A problem that grows too large is refused, so that another engine can try it.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ MAX_INSTANCES: Final = 20_000
 """Largest number of ground actions of a problem."""
 
 MAX_CASES: Final = 64
-"""Largest number of conjunctions of a condition, and of operators that one ground action is split into."""
+"""Largest number of conjunctions of one condition, and of operators into which one ground action is split."""
 
 SMALL: Final = (150, 8)
-"""Largest numbers of operators and of goals for which a shortest plan is searched, which takes at most about 40 ms."""
+"""Largest numbers of operators and of goals for which a shortest plan is searched. This search takes at most about 40
+ms.
+"""
 
 Atom: TypeAlias = tuple[str, ...]
 """A predicate's name and its arguments."""
 
 Cube: TypeAlias = frozenset[tuple[Atom, bool]]
-"""A conjunction of literals: atoms, each with whether the atom must hold or must not hold."""
+"""A conjunction of literals; each literal is an atom, and True if the atom must hold or False if it must not hold."""
 
 Cubes: TypeAlias = tuple[Cube, ...]
 """A disjunction of conjunctions; the empty disjunction () is never true."""
 
 Binding: TypeAlias = Mapping[str, str]
-"""The object's name of each parameter and variable (written with "?")."""
+"""Maps each parameter and variable (written with "?") to the name of its object."""
 
 Condition: TypeAlias = Callable[[Binding], Cubes]
 
@@ -45,7 +47,10 @@ Condition: TypeAlias = Callable[[Binding], Cubes]
 _TRUE: Final[Cubes] = (frozenset(),)
 _FALSE: Final[Cubes] = ()
 _GOAL_REACHED: Final = (("goal reached",), True)
-"""Goal fact of a task whose real goal is a disjunction; an extra operator per conjunction makes the fact true."""
+"""The goal fact of a grounded problem whose original goal is a disjunction.
+
+For each conjunction of the original goal, an additional operator makes this fact true.
+"""
 
 _T = TypeVar("_T")
 _Instance: TypeAlias = tuple[Action, tuple[str, ...]]
@@ -69,7 +74,14 @@ class _Change(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """One case of a ground action: the literals it needs, the atoms it makes true (``made``) and false (``lost``)."""
+    """One of the cases into which a ground action is split.
+
+    Attributes:
+        instance: the ground action.
+        needs: the literals that must hold.
+        made: the atoms that become true.
+        lost: the atoms that become false.
+    """
 
     instance: _Instance
     needs: Cube
@@ -78,7 +90,9 @@ class _Case(NamedTuple):
 
 
 class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Unified Planning has no types
-    """Engine: pyperplan's search on the operators of :class:`_Grounder`, with shortest plans of small problems."""
+    """Engine that grounds a problem (:class:`_Grounder`) and solves it with pyperplan; plans of small problems are
+    shortest.
+    """
 
     def __init__(self, **_options: Any) -> None:
         Engine.__init__(self)
@@ -151,16 +165,18 @@ class _Grounder:
         self._instances_left = MAX_INSTANCES
 
     def goals(self) -> Cubes:
-        """Return the goal in disjunctive normal form: () if the goal can never hold.
+        """Return the goal in disjunctive normal form.
 
-        If the goal always holds, the disjunction contains the empty conjunction.
+        If the goal can never hold, the disjunction is (). If it always holds, the disjunction contains the empty
+        conjunction.
         """
         return _all([self._condition(goal, True) for goal in self._problem.goals])({})
 
     def task(self, goals: Cubes) -> tuple[Problem, dict[str, _Instance]]:
-        """Return the grounded problem, and the original action with its arguments by grounded action's name.
+        """Return the grounded problem, and the origin of each grounded action by its name.
 
-        If the goal is a disjunction, the grounded problem has further actions, which only reach the goal.
+        The origin is the original action with the names of its arguments. If the goal is a disjunction, the grounded
+        problem has additional actions without origin, whose only effect is that the goal is reached.
 
         Raises:
             TooLargeError: the grounded problem would be too large.
@@ -183,10 +199,10 @@ class _Grounder:
         return task.problem, instances
 
     def _cases(self, action: Action) -> Iterator[_Case]:
-        """Yield the cases of all instances of an action.
+        """Yield the cases of all ground instances of an action.
 
         Raises:
-            TooLargeError: the problem has too many ground actions, or an action too many cases.
+            TooLargeError: the problem has too many ground actions, or one ground action has too many cases.
         """
         needs = _all([self._condition(condition, True) for condition in action.preconditions])
         effects = [self._effect(effect) for effect in action.effects]
@@ -228,7 +244,7 @@ class _Grounder:
         return changes
 
     def _condition(self, node: FNode, positive: bool) -> Condition:
-        """Compile a condition, or its negation if not ``positive``."""
+        """Return the compiled form of a condition; if not ``positive``, of the condition's negation."""
         if node.is_bool_constant():
             return _constant(node.is_true() == positive)
         if node.is_not():
@@ -247,7 +263,7 @@ class _Grounder:
         return self._literal(node, positive)
 
     def _literal(self, node: FNode, positive: bool) -> Condition:
-        """Compile an equality or an atom; the value of a static atom is known for each binding."""
+        """Return the compiled form of an equality or an atom; a static atom is evaluated for each binding."""
         if node.is_equals():
             left, right = map(_term, node.args)
             return lambda binding: _make_constant_cubes(
@@ -296,7 +312,10 @@ class _Task:
             self.problem.add_goal(self._fact(fact))
 
     def set_initial(self, holding: set[tuple[Atom, bool]]) -> None:
-        """Set the facts that hold at the start, except facts that no action or goal mentions; call last."""
+        """Set the facts that hold at the start, except facts that no action or goal mentions.
+
+        Call this method after all actions and goals are added.
+        """
         for fact in sorted(holding & self._facts.keys()):
             self.problem.set_initial_value(self._facts[fact], True)
 
@@ -307,7 +326,9 @@ class _Task:
 
 
 def _split(cases: Iterable[_Case], change: _Change) -> list[_Case]:
-    """Split each case by whether the change happens: return the cases with the change and the cases without."""
+    """Return the cases after ``change``: each case is split into cases where the change happens and cases where it does
+    not.
+    """
     changed = frozenset((change.atom,))
     nothing = frozenset[Atom]()
     made = changed if change.holds else nothing
@@ -327,7 +348,7 @@ def _split(cases: Iterable[_Case], change: _Change) -> list[_Case]:
 
 
 def _conjoin(left: Cube, right: Cube) -> Cube | None:
-    """Return the conjunction of two conjunctions, or None if the two contradict each other."""
+    """Return the conjunction of two conjunctions; None if they contradict each other."""
     if any((atom, not holds) in left for atom, holds in right):
         return None
     return left | right
@@ -358,7 +379,7 @@ def _disjunction(parts: Iterable[Cubes]) -> Cubes:
 
 
 def _limit_cases(cases: list[_T]) -> list[_T]:
-    """Return ``cases``; raise if there are too many."""
+    """Return ``cases``; raise TooLargeError if there are too many."""
     if len(cases) > MAX_CASES:
         raise TooLargeError(f"a condition of more than {MAX_CASES} cases")
     return cases

@@ -73,7 +73,8 @@ class Deeds:
     # areas
 
     def _enter_area(self, area: Area) -> None:
-        """Append steps that open the gates on the way to an area and enter it; if earlier steps enter it, do nothing.
+        """Append steps that open the gates on the way to an area and enter it; if earlier steps enter it, append
+        nothing.
         """
         if area in self._entered_areas:
             return
@@ -194,7 +195,7 @@ class Deeds:
         return sources
 
     def _get_thing(self, thing: Thing) -> None:
-        """Append steps that take what a thing gives, with the tool that the thing needs; if it is taken already, do
+        """Append steps that take what a thing gives, with the tool that it needs; if earlier steps do so, append
         nothing.
         """
         if thing in self._taken_things:
@@ -214,7 +215,7 @@ class Deeds:
             self.steps.extend(do.Dig(cell) for cell in cells[: thing.count])
 
     def _craft_item(self, item: str) -> None:
-        """Append steps that get the raw materials of an item and craft it; if it is crafted already, do nothing."""
+        """Append steps that get the raw materials of an item and craft it; if earlier steps do so, append nothing."""
         if item in self._crafted_items:
             return
         self._crafted_items.add(item)

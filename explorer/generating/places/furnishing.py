@@ -115,8 +115,7 @@ class Furnished:
         return self.take_spots(thing, spots[:1], height)[0]
 
     def _is_crowded(self, spot: Spot, clear: int) -> bool:
-        """Return whether any column is taken in the square that extends ``clear`` columns from ``spot`` along x and z.
-        """
+        """Return whether any column within ``clear`` columns of ``spot``, along x and along z, is taken."""
         x, z = spot
         offsets = range(-clear, clear + 1)
         around = [(x + i, z + j) for i in offsets for j in offsets]
@@ -148,7 +147,7 @@ class Furnished:
         return True
 
     def _eyes_before(self, area: Area) -> NDArray[np.intp]:
-        """Return the cells where the eye of a body may be in front of the gate of an area, as an array ``[n, x y z]``.
+        """Return the cells where the eye of a body in front of an area's gate may be, as an array ``[n, x y z]``.
 
         The first row behind the gate also counts as in front of it.
         """

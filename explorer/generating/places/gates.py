@@ -128,7 +128,7 @@ class _Gates:
     """Builder of the gates of passages.
 
     Each method carves a passage, builds a gate of one kind, and sets ``passage.first`` and ``passage.last`` to the
-    first and last row of the gate.
+    indices of the first and last row of the gate.
     """
 
     def __init__(self, rng: random.Random, draft: Draft) -> None:

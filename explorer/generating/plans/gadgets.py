@@ -310,8 +310,7 @@ class Draw:
         return self._add_gated_area(parent, gate, schema, task.object)
 
     def add_timed_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a door that closes again after some steps, with a button on each side; return the area behind the door.
-        """
+        """Add a door that closes again, with a button on each side; return the area behind the door."""
         parent = parent or self.extend(area, hops - 1)
         task = self._draw_task("pass_timed_door")
         outside = self.add_thing("device", parent, of=task.object)

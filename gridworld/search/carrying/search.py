@@ -173,8 +173,7 @@ class _Round:
         return None
 
     def _next_stage(self) -> Stage | None:
-        """Return, among the stages with waiting states, the stage with the most open doors; None if no state is
-        waiting.
+        """Return the stage with the most open doors among stages with waiting states; None if no state is waiting.
 
         Among stages with equally many open doors, the stage that was reached in the fewest steps is returned.
         """
@@ -191,8 +190,7 @@ class _Round:
         return self._stages[name]
 
     def _enqueue(self, stage: Stage, batch: Batch) -> None:
-        """Append to the waiting states of ``stage`` the states of ``batch`` that may reach the goal within the bound.
-        """
+        """Append to the waiting states of ``stage`` those states of ``batch`` whose lower bound is within the bound."""
         lengths = np.minimum(batch.steps + stage.left(batch), UNREACHABLE)
         batch = batch.select(lengths <= self._bound)
         self._update_next_bound(lengths)
@@ -205,8 +203,9 @@ class _Round:
         self.next_bound = min(self.next_bound, int(longer.min(initial=UNREACHABLE)))
 
     def _find_end(self, stage: Stage, batch: Batch) -> tuple[int, int] | None:
-        """Return (index of a state, final pose) if a solution within the bound needs no event after this state, or
-        None.
+        """Return (index of a state, final pose) of a solution that only needs walking from this state, or None.
+
+        The solution must be within the bound.
         """
         square = self._layout.goal_square
         if square is None:
@@ -266,7 +265,8 @@ class _Round:
                 self._enqueue(after, opened.select(steps < FAR))
 
     def _expand_pickups(self, stage: Stage, batch: Batch, numbers: Numbers, key: int) -> None:
-        """Enqueue the successors in which the agent has picked up ``key``, after putting down its carried key, if any.
+        """Enqueue the states after the agent picks up ``key``; if the agent carries a key, it puts that key down
+        before.
         """
         picks = find_picks(stage, batch, key)
         after = self._stage_of(self._example_after_pickup(stage, key))
@@ -284,7 +284,7 @@ class _Round:
                 self._enqueue(after, swaps.batch)
 
     def _example_after_pickup(self, stage: Stage, key: int) -> State:
-        """Return an example of the states after the pickup of a key; the cell of a key that was put down is arbitrary.
+        """Return an example of the states after a key is picked up; the cell of a key that was put down is arbitrary.
         """
         keys = self._layout.keys
         cells = list(stage.state.key_cells)

@@ -22,9 +22,9 @@ class Swaps(NamedTuple):
     """Successors of the states of one stage, in which the agent has swapped keys.
 
     Attributes:
-        batch: the successors within the bound.
-        next_bound: lower bound on the length of the solutions through successors that exceed the bound and are left
-            out.
+        batch: the successors that are not left out.
+        next_bound: lower bound on the length of the solutions through successors that are left out; these successors
+            exceed the current bound.
     """
 
     batch: Batch
@@ -81,8 +81,7 @@ class Swapping:
         return bool((steps < FAR).any())
 
     def least(self, picks: Picks, part: Numbers) -> Numbers:
-        """Return for each pick a lower bound on the length of the solutions in which the key is put down in ``part``.
-        """
+        """Return for each pick a lower bound on the length of solutions in which the key is put down in ``part``."""
         lying = self._locate_floor(picks)
         bounds = self._after.bounds
         if self.vanishes:
@@ -121,8 +120,7 @@ class Swapping:
             yield self._swap_groups(grouped, begins[groups] - begin, part, bound)
 
     def ways(self, picks: Picks, part: Numbers) -> Steps:
-        """Return the fewest steps of each pick for each cell of ``part`` on which the agent may put down the carried
-        key.
+        """Return for each pick and each cell of ``part`` the fewest steps if the carried key is put down on the cell.
 
         Returns:
             An array of shape (picks, cells). The steps do not include the two actions of putting down and picking up.
@@ -134,8 +132,7 @@ class Swapping:
         return ways
 
     def _drop_useless(self, picks: Picks, part: Numbers) -> Swaps:
-        """Return the swaps if the carried key vanishes; the agent puts it down on the cell that costs the fewest steps.
-        """
+        """Return the swaps if the carried key vanishes; the agent puts it down where this costs the fewest steps."""
         ways = self.ways(picks, part).min(axis=1).astype(np.int64)
         steps = self._batch.steps[picks.states] + ways + 2
         batch = Batch(picks.poses, picks.cells, steps, self._numbers[picks.states])
@@ -214,8 +211,7 @@ class Swapping:
         return ways
 
     def _locate_floor(self, picks: Picks) -> Lying:
-        """Return, by id of each key that stays on the floor, its cell after each pick, in the form that the bounds
-        need.
+        """Return, by id of each key that stays on the floor, its cell in each pick, in the form that the bounds need.
         """
         names = self._before.ground.layout.keys
         floor = [key for key in self._before.floor if key != self._key]

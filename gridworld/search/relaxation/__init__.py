@@ -1,1 +1,1 @@
-"""Lower bounds of the exact search, from projections of a task that are small enough for a complete search."""
+"""Lower bounds for the exact search, from projections: simplified tasks that are small enough for a complete search."""

@@ -15,25 +15,28 @@ from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.projection import Projection
 
 Lying: TypeAlias = Mapping[str, Numbers]
-"""Number of the cell on which each key was dropped, by id; a key that was never picked up has the number of cells."""
+"""By id of each key on the floor: the number of the cell on which the key was dropped, in each state.
+
+If the key was never picked up, the number of cells takes the place of this number.
+"""
 
 
 class Bounds:
     """Lower bounds for states that differ only in the agent's pose and the cells of the keys on the floor.
 
     Args:
-        projections: the projections; the greatest bound of a projection is the bound of a state.
+        projections: the projections of the task; the bound of a state is its greatest bound in any projection.
         state: the state in which every key on the floor is on its initial cell.
 
     Attributes:
-        views: a view of each projection.
+        views: one :class:`View` for each projection.
     """
 
     def __init__(self, projections: Sequence[Projection], state: State) -> None:
         self.views = tuple(View(projection, state) for projection in projections)
 
     def bound_states(self, poses: Numbers, lying: Lying) -> Numbers:
-        """Return a lower bound on the remaining steps of each state, ``UNREACHABLE`` if no way leads to the goal.
+        """Return a lower bound on the remaining steps of each state; ``UNREACHABLE`` means "the goal is out of reach".
 
         Args:
             poses: poses of the agent.
@@ -42,11 +45,11 @@ class Bounds:
         return _greatest([view.steps(poses, lying) for view in self.views])
 
     def least(self, poses: Numbers, lying: Lying, key: str, cells: Numbers) -> Numbers:
-        """Return the least of the bounds of each state, if another key lies on any one of ``cells``.
+        """Return for each state the least bound over all positions of a further key; the positions are ``cells``.
 
         Args:
             poses, lying: as for :meth:`bound_states`.
-            key: id of the other key.
+            key: id of the further key.
             cells: numbers of cells of one part of the grid.
         """
         steps = list[Numbers]()
@@ -76,8 +79,8 @@ class View:
 
         Args:
             poses, lying: as for :meth:`Bounds.bound_states`.
-            key: id of another key that was dropped, "" for none.
-            cell: number of the cell on which the other key lies.
+            key: id of a further key that was dropped; "" if there is no further key.
+            cell: number of the cell on which the further key lies.
         """
         codes = np.full(poses.shape, self._code)
         worth = np.zeros(poses.shape, dtype=np.int64)
@@ -88,7 +91,10 @@ class View:
         return self._projection.steps(codes, poses, worth)
 
     def worth(self, key: str, cells: Numbers) -> Numbers:
-        """Return the worth of a key on each cell minus its worth on the first cell; all cells are of one part."""
+        """Return the worth of a key on each cell, minus its worth on the first cell.
+
+        :mod:`gridworld.search.relaxation.worth` defines the worth. All cells must be of one part of the grid.
+        """
         values = self._values.get(key)
         if values is None:
             return np.zeros(len(cells), dtype=np.int64)

@@ -1,4 +1,7 @@
-"""Events that change the mode of a projection, and crossings into another connected component (pure)."""
+"""Events that change the mode of a projection, and crossings into another connected component (pure).
+
+:mod:`gridworld.search.relaxation.numbering` defines modes and their digits.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ class Event:
 
     Attributes:
         poses: the poses in which the action is possible.
-        equal: digits that the mode before must have.
-        other: digits that the mode before must not have.
-        delta: difference between the codes of the modes after and before.
-        key: id of the key that the agent drops, or picks up after a drop; "" for other events.
+        equal: digits that the mode must have before the action.
+        other: digits that the mode must not have before the action.
+        delta: code of the mode after the action, minus the code of the mode before the action.
+        key: id of the key that the agent drops, or of the dropped key that the agent picks up; "" for other events.
     """
 
     poses: Mask
@@ -64,7 +67,7 @@ def crossings(numbering: Numbering) -> set[Crossing]:
 
 
 def _entry_conditions(layout: Layout, numbering: Numbering, cell: Cell) -> Iterator[Digits]:
-    """Yield the alternative digits with which the agent may enter a cell; () means in every mode."""
+    """Yield alternative sets of digits with which the agent may enter a cell; () stands for every mode."""
     if (door := layout.doors.get(cell)) is not None:
         yield ((door.id, 1),) if door.id in numbering else ()
         return
@@ -81,7 +84,7 @@ def _key_events(numbering: Numbering) -> Iterator[Event]:
     """Yield the events of picking up and dropping keys.
 
     The projection forgets the cell of a dropped key, so the agent can pick up the key anywhere in the part of the grid
-    where the key lies. The agent can pick up a key without further use anywhere.
+    where the key lies. A key that has no further use can be picked up anywhere in the whole grid.
     """
     places = numbering.places
     layout = numbering.layout

@@ -1,6 +1,7 @@
 """Distances to the goal in a graph of states, as arrays (pure).
 
-The states of a cell, one for each heading, have successive numbers, from a multiple of the number of headings.
+Each cell has one state for each heading. These states have successive numbers; the first number is a multiple of the
+number of headings.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from gridworld.search.relaxation.places import Mask, Numbers
 
 UNREACHABLE: Final = 1 << 30
-"""Distance of states from which no way leads to the goal; greater than any other distance."""
+"""Distance of states from which the goal cannot be reached; greater than any other distance."""
 
 _MAX_ROUNDS: Final = 10
 """Greatest average number of expansions of a state; more expansions mean that a cycle may have negative cost."""
@@ -27,7 +28,7 @@ class EndlessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """All steps except turns; a turn costs 1.
+    """All steps except turns, as the edges of a graph; a turn costs 1.
 
     Attributes:
         before: for each state, the number of edges into states with smaller numbers; length (states + 1). The edges
@@ -56,7 +57,7 @@ class Edges:
         return cls(before, sources[order], costs[order])
 
     def find_into(self, states: Numbers) -> Numbers:
-        """Return the numbers of all edges into some states, concatenated state by state."""
+        """Return the numbers of all edges that lead into ``states``, concatenated state by state."""
         begin = self.before[states]
         lengths = self.before[states + 1] - begin
         # Difference between the number of an edge and its index in the result.
@@ -92,7 +93,7 @@ def _turn(states: Numbers, headings: int) -> tuple[Numbers, Numbers]:
 
 
 def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> NDArray[np.int32]:
-    """Return the cost of the cheapest way from each state to a goal.
+    """Return the cost of the cheapest path from each state to a goal.
 
     States are expanded in ascending order of cost minus estimate. If a state becomes cheaper after its expansion, the
     state is expanded again. The result does not depend on the estimate, but a good estimate saves expansions.
@@ -104,7 +105,7 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> ND
         estimate: approximate distance of each state; the same for all headings of a cell.
 
     Raises:
-        EndlessError: a cycle may have negative cost, so that no way is the cheapest.
+        EndlessError: a cycle may have negative cost, so that a cheapest path need not exist.
     """
     targets = np.repeat(np.arange(len(goals)), np.diff(edges.before))
     reduced = edges.costs + estimate[targets] - estimate[edges.sources]

@@ -15,7 +15,8 @@ from gridworld.search.relaxation.places import Mask, Numbers
 class Modes:
     """The modes that the agent can reach.
 
-    For the computation, the agent can go anywhere within a connected component, and blocks can be anywhere.
+    The computation assumes that the agent can go anywhere within a connected component, and that blocks can be
+    anywhere.
 
     Args:
         numbering: the numbering of the modes.
@@ -63,7 +64,7 @@ class Modes:
         return np.where(self.codes[rows] == codes, rows, -1)
 
     def has_digit(self, name: str, digit: int) -> Mask:
-        """Return whether each mode has a digit, shape (modes, 1)."""
+        """Return for each mode whether the mechanism ``name`` has the digit ``digit``, shape (modes, 1)."""
         return self.numbering.has_digit(self.codes, name, digit)[:, None]
 
     def changes(self, event: Event) -> tuple[Numbers, Numbers]:
@@ -75,13 +76,14 @@ class Modes:
         return rows[is_reachable], after[is_reachable]
 
     def _nearest(self, codes: Numbers) -> Numbers:
-        """Return for each code the only row at which ``self.codes`` may hold the code."""
+        """Return for each code the only index at which ``self.codes`` can have this code, if it has the code at all."""
         return np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
 
     def _find_reachable(self, start: State, most: int) -> Numbers:
-        """Return the codes of the reachable modes with digit 0 for all blocks.
+        """Return the codes of the reachable modes; the digits of all blocks are 0.
 
-        The search runs over pairs of a code and the component of the agent, as numbers code x width + component.
+        The search runs over pairs (code, component of the agent). A pair is represented by the number code x width +
+        component; ``width`` is the number of poses.
 
         Args:
             start: the first state.
@@ -121,13 +123,26 @@ class Modes:
         return where
 
     def _apply_event(self, event: Event, codes: Numbers, components: Numbers, where: Mask) -> Numbers:
-        """Return the numbers (code x width + component) of the pairs after an event, where possible."""
+        """Return the pairs after an event, as numbers (code x width + component).
+
+        Pairs that do not permit the event are left out.
+
+        Args:
+            codes, components: the pairs before the event.
+            where: whether the event is possible in each component.
+        """
         is_possible = self.numbering.allows(codes, event.equal, event.other) & where[components]
         after = self.numbering.settle(codes[is_possible] + event.delta)
         return after * len(self.places) + components[is_possible]
 
     def _apply_crossing(self, crossing: Crossing, codes: Numbers, components: Numbers) -> Numbers:
-        """Return the numbers (code x width + component) of the pairs after a crossing, where possible."""
+        """Return the pairs after a crossing, as numbers (code x width + component).
+
+        Pairs that do not permit the crossing are left out.
+
+        Args:
+            codes, components: the pairs before the crossing.
+        """
         is_allowed = self.numbering.allows(codes, crossing.equal, ())
         is_possible = np.equal(components, crossing.origin) & is_allowed
         return codes[is_possible] * len(self.places) + crossing.target

@@ -71,16 +71,17 @@ class Numbering:
     Args:
         places: the poses of the task.
         pattern: the tracked mechanisms.
-        grain: width and height in cells of the parts of the grid. The numbering does not distinguish the cells of a
+        grain: width and height, in cells, of the parts of the grid. The numbering does not distinguish the cells of a
             part on which a key was dropped; a part never extends beyond a connected component.
         limit: limit of the number of states; a rough check finds only patterns that certainly exceed the limit.
 
     Attributes:
-        parts: number of the part, by cell on which a key can be dropped.
-        cells: digit of a block on each cell that the block can reach, by block.
+        parts: by cell on which a key can be dropped: number of its part of the grid.
+        cells: by block, then by cell that the block can reach: digit of the block on the cell.
         strides: place value of the digit of each tracked mechanism; blocks have the highest values.
         radices: number of digits of each tracked mechanism.
-        uses: doors of each key that the goal does not name; if all these doors are open, the key has no further use.
+        uses: by key that the goal does not name: the tracked doors of its colour. If all these doors are open, the key
+            has no further use.
 
     Raises:
         TooLargeError: the number of states would exceed ``limit``, or codes would not fit 64 bits.
@@ -127,7 +128,7 @@ class Numbering:
         return name in self.strides
 
     def has_digit(self, codes: Numbers, name: str, digit: int) -> Mask:
-        """Return whether each code has a digit of a mechanism."""
+        """Return for each code whether the mechanism ``name`` has the digit ``digit``."""
         return np.equal(codes // self.strides[name] % self.radices[name], digit)
 
     def allows(self, codes: Numbers, equal: Digits, other: Digits) -> Mask:
@@ -140,7 +141,7 @@ class Numbering:
         return allowed
 
     def settle(self, codes: Numbers) -> Numbers:
-        """Return the codes with digit GONE for every key that has no further use and is not carried."""
+        """Return the codes after giving the digit GONE to every key that has no further use and is not carried."""
         for name, doors in self.uses.items():
             stride = self.strides[name]
             opened = tuple((door, 1) for door in doors)
@@ -150,7 +151,8 @@ class Numbering:
         return codes
 
     def code(self, state: State, blocks: bool = True) -> int:
-        """Return the settled code of a state's mode; without ``blocks``, the digits of blocks are 0."""
+        """Return the settled code (see :meth:`settle`) of a state's mode; without ``blocks``, digits of blocks are 0.
+        """
         digits = self.statuses(state)
         digits |= {name: int(name in state.open_doors) for name in self.pattern.doors}
         digits |= {name: int(name in state.active_switches) for name in self.pattern.switches}
@@ -160,13 +162,16 @@ class Numbering:
         return sum(digit * self.strides[name] for name, digit in digits.items())
 
     def exactly(self, name: str, cell: Cell) -> bool:
-        """Return whether the digit of a block on a cell belongs to this cell only."""
+        """Return whether the digit of the block ``name`` on ``cell`` stands for this cell only."""
         if name in self.pattern.blocks:
             return True
         return self.cells[name][cell] < self.radices[name] - 1
 
     def _rough_digits(self, name: str) -> dict[Cell, int]:
-        """Return the digits of a roughly tracked block by cell; all cells but initial cell and target share a digit."""
+        """Return by cell the digit of a roughly tracked block.
+
+        The initial cell and the target have their own digits; all other cells share one digit.
+        """
         goal = self.layout.spec.goal
         reach = self.places.reach[name]
         targets = zip(goal.target_ids, goal.target_positions, strict=False)

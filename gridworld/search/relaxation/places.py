@@ -14,7 +14,10 @@ Numbers: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 NO_CELL = -2
-"""A number different from the number of every cell, and from -1, which means a cell that the agent cannot enter."""
+"""Number in place of a cell that the agent cannot enter; it differs from all numbers of cells, and from -1.
+
+In :attr:`Places.ahead`, -1 means that the agent cannot enter the cell ahead.
+"""
 
 
 class Places:
@@ -28,11 +31,12 @@ class Places:
         index: number of each cell on which the agent may ever be, row by row from 0.
         cell: number of the cell of each pose.
         ahead: number of the cell ahead of each pose; -1 if the agent can never be on the cell ahead.
-        after: pose after moving forward from each pose if nothing is in the way; -1 if the agent can never move.
+        after: pose after moving forward from each pose if nothing is in the way; -1 if the agent can never move
+            forward.
         component: number of the connected component of each pose. Doors and gates separate components; each door and
             each gate is a component of its own.
-        reach: cells onto which each pushable block can be pushed if nothing is in the way, numbered from 0, which is
-            the initial cell; by block.
+        reach: by pushable block: the cells onto which the block can be pushed if nothing is in the way. The cells are
+            numbered from 0, which is the initial cell.
     """
 
     def __init__(self, layout: Layout, start: State) -> None:
@@ -56,15 +60,15 @@ class Places:
         return self.index[state.position] * self.headings + state.heading
 
     def on(self, cell: Cell) -> Mask:
-        """Return whether each pose is on a cell."""
+        """Return for each pose whether the agent is on ``cell``."""
         return np.equal(self.cell, self.index.get(cell, NO_CELL))
 
     def facing(self, cell: Cell) -> Mask:
-        """Return whether each pose has a cell ahead."""
+        """Return for each pose whether ``cell`` is ahead of the agent."""
         return np.equal(self.ahead, self.index.get(cell, NO_CELL))
 
     def parts(self, grain: int) -> dict[Cell, int]:
-        """Return the number of the part of each cell on which a key might be dropped.
+        """Return, by cell on which a key might be dropped, the number of its part of the grid.
 
         A part is the intersection of a connected component and a square of ``grain`` x ``grain`` cells.
         """

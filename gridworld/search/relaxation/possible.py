@@ -20,7 +20,8 @@ from gridworld.task.conditions import Condition
 
 
 class Possible:
-    """Statements about all states of a projection; ``wanted=False`` asks whether the opposite may hold."""
+    """Statements about all states of a projection; ``wanted=False`` asks whether the opposite of a statement may hold.
+    """
 
     def __init__(self, modes: Modes) -> None:
         self.layout = modes.places.layout
@@ -31,7 +32,10 @@ class Possible:
         self._gates = {gate.id: gate for gate in self.layout.gates.values()}
 
     def goal(self) -> Mask:
-        """Return whether the goal and its conditions may hold in each state; ``survive_steps`` itself always holds."""
+        """Return for each state whether the goal and its conditions may hold.
+
+        A ``survive_steps`` goal always holds, apart from its conditions.
+        """
         goal = self.layout.spec.goal
         masks = [_always(True)]
         if self.layout.goal_square is not None:
@@ -46,7 +50,7 @@ class Possible:
         return np.broadcast_to(reduce(np.logical_and, masks), shape)
 
     def active(self, switch: str, wanted: bool) -> Mask:
-        """Return whether a switch may be active in each state (not active, if not ``wanted``)."""
+        """Return for each state whether a switch may be active or, if not ``wanted``, may be inactive."""
         if switch in self.modes:
             return self.modes.has_digit(switch, int(wanted))
         if self.layout.switch_type(switch) != "hold":
@@ -59,7 +63,7 @@ class Possible:
         return reduce(np.logical_and, blocks, ~held)
 
     def open(self, name: str, wanted: bool) -> Mask:
-        """Return whether a door or gate may be open in each state (shut, if not ``wanted``)."""
+        """Return for each state whether a door or gate may be open or, if not ``wanted``, may be shut."""
         if name in self._doors:
             if name in self.modes:
                 return self.modes.has_digit(name, int(wanted))
@@ -72,7 +76,7 @@ class Possible:
         return reduce(combine, drivers, _always(not wanted))
 
     def stands_on(self, block: str, cell: Cell | None, wanted: bool) -> Mask:
-        """Return whether a block may stand on a cell in each state (not stand, if not ``wanted``)."""
+        """Return for each state whether a block may stand on a cell or, if not ``wanted``, may stand elsewhere."""
         reach = self.places.reach.get(block)
         if reach is None:
             spec = self.layout.blocks[self.layout.block_index[block]]
@@ -88,20 +92,20 @@ class Possible:
         return mask
 
     def _key(self, name: str, digit: int, wanted: bool) -> Mask:
-        """Return whether a key may have a digit in each state (another digit, if not ``wanted``)."""
+        """Return for each state whether a key may have a digit or, if not ``wanted``, may have another digit."""
         if name not in self.modes:
             return _always(True)
         mask: Mask = self.modes.has_digit(name, digit) == wanted
         return mask
 
     def _was_collected(self, name: str) -> Mask:
-        """Return whether a target of a ``collect_all`` goal may be fulfilled in each state."""
+        """Return for each state whether a target of a ``collect_all`` goal may be fulfilled."""
         if name in self.layout.key_index:
             return self._key(name, HOME, False)
         return self.active(name, True) if name in self._switches else self.open(name, True)
 
     def _condition(self, condition: Condition) -> Mask:
-        """Return whether an auxiliary condition may hold in each state."""
+        """Return for each state whether an auxiliary condition may hold."""
         name = condition.id
         wanted = not condition.negated
         match condition.kind:

@@ -29,7 +29,7 @@ class Projection:
 
     Args:
         places: the poses of the task.
-        start: the state from which all states are reached whose distance will be asked for.
+        start: the first state; the projection knows the distances of the states that can be reached from it.
         pattern: the tracked mechanisms.
         grain: size in cells of the parts of the grid for dropped keys, as for :class:`Numbering`.
         limit: limit of the number of states.
@@ -59,7 +59,7 @@ class Projection:
         self._distances = self._measure()
 
     def distance(self, state: State) -> int:
-        """Return a lower bound on the remaining steps; ``UNREACHABLE`` if no way leads to the goal."""
+        """Return a lower bound on the remaining steps; ``UNREACHABLE`` means that the goal cannot be reached."""
         row, worth = self._row_and_worth(state)
         steps = self._steps(state, row)
         return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
@@ -73,7 +73,7 @@ class Projection:
             worth: worth of the dropped keys in each state.
 
         Returns:
-            The bounds; a bound greater than ``UNREACHABLE`` means that no way leads to the goal.
+            The bounds; a bound greater than ``UNREACHABLE`` means that the goal cannot be reached.
         """
         rows = self.modes.rows(codes)
         states = rows * len(self.places) + poses
@@ -98,7 +98,11 @@ class Projection:
         return cached
 
     def _steps(self, state: State, row: int) -> int:
-        """Return the distance of a state without its worth; ``row`` is the row of its mode, or -1."""
+        """Return the distance of a state without its worth.
+
+        Args:
+            row: the row of the mode of the state, or -1 if the mode is not reachable.
+        """
         if row < 0 or state.dead:
             return UNREACHABLE
         number = row * len(self.places) + self.places.pose(state)
@@ -120,7 +124,7 @@ class Projection:
         return distances(edges, goals, headings, estimate)
 
     def _moves(self) -> Steps:
-        """Return the steps forward that push nothing."""
+        """Return the steps forward in which the agent does not push a block."""
         places = self.places
         layout = self.places.layout
         allowed = np.tile(places.after >= 0, (len(self.modes), 1))
@@ -138,7 +142,7 @@ class Projection:
 
     @staticmethod
     def _require(allowed: Mask, poses: Mask, condition: Mask) -> None:
-        """Limit ``allowed``, for some poses, to the states in which a condition may hold."""
+        """Limit ``allowed``, in the columns of some poses, to the states in which a condition may hold."""
         allowed[:, poses] &= condition if condition.shape[1] == 1 else condition[:, poses]
 
     def _pushes(self) -> Iterator[Steps]:
@@ -184,7 +188,11 @@ class Projection:
         return sources, targets, np.broadcast_to(1 + gain, len(rows))
 
     def _is_obstacle(self, other: str, cell: Cell, block: str) -> bool:
-        """Return whether the projection knows exactly when another block is on the cell to which a block is pushed."""
+        """Return whether the projection knows exactly when the block ``other`` is on ``cell``, the target of a push.
+
+        Args:
+            block: id of the pushed block, which never obstructs itself.
+        """
         numbering = self.modes.numbering
         if other == block or cell not in numbering.cells[other]:
             return False

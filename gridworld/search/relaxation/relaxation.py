@@ -2,16 +2,18 @@
 
 A projection keeps the agent's pose and the state of the *tracked* mechanisms:
 
-- of a key: never picked up, carried, used up, or dropped in a certain part of the grid;
-- of a door: open or not; of a switch: active or not; of a block: its cell.
+- key: never picked up, carried, used up, or dropped in a certain part of the grid;
+- door: open or not;
+- switch: active or not;
+- block: its cell.
 
-A projection forgets the cell of a dropped key within the part, so the agent can pick up the key anywhere in the part.
-Keys whose doors are all open are forgotten, and so is everything untracked: the agent passes untracked doors and gates,
-untracked blocks are not in the way, and an untracked key is at hand at its door.
+Within a part of the grid, a projection forgets the cell of a dropped key, so the agent can pick up the key anywhere in
+the part. A key whose doors are all open is forgotten. Untracked mechanisms are forgotten too: the agent passes
+untracked doors and gates, untracked blocks are not in the way, and an untracked key is at hand at its door.
 
 A step in the task is a step in the projection, or no change. Distances in the projection therefore never overestimate,
-and they are consistent. If the projection has no way to the goal, the task has no way. The worth of the cells of
-dropped keys (:mod:`gridworld.search.relaxation.worth`) can be added to the distances.
+and they are consistent. If the goal cannot be reached in the projection, it cannot be reached in the task. The worth of
+the cells of dropped keys (:mod:`gridworld.search.relaxation.worth`) can be added to the distances.
 
 After Culberson and Schaeffer, "Pattern Databases" (1998), and Edelkamp, "Planning with Pattern Databases" (2001).
 """
@@ -55,11 +57,11 @@ class Relaxation:
         layout: the task.
         start: the first state; None means the task's start.
         pattern: the mechanisms to track; None means all mechanisms that matter for the goal.
-        grains: sizes in cells of the parts of the grid for dropped keys, finest first; the finest grain that keeps to
+        grains: sizes in cells of the parts of the grid for dropped keys, finest first. The finest grain that keeps to
             the limit is taken.
         limit: limit of the number of states of one projection.
-        pairs: whether blocks are tracked in pairs if not all blocks fit one projection; otherwise one by one.
-        worth: whether the cells of dropped keys count by their worth.
+        pairs: whether blocks are tracked in pairs if one projection cannot track all blocks; otherwise one by one.
+        worth: whether the worth of the cells of dropped keys is added to the bounds.
     """
 
     def __init__(
@@ -95,7 +97,10 @@ class Relaxation:
         return Bounds(tuple(self._projections.values()), state)
 
     def parts(self) -> tuple[Numbers, ...]:
-        """Return the numbers of cells on which a key may be dropped, in parts that no projection distinguishes."""
+        """Return the numbers of the cells on which a key may be dropped, grouped into parts of the grid.
+
+        No projection distinguishes the cells of a part.
+        """
         parts = defaultdict[tuple[int, ...], list[int]](list)
         for cell in self.places.parts(COARSE):
             numbers = [projection.modes.numbering.parts[cell] for projection in self._projections.values()]
@@ -103,7 +108,7 @@ class Relaxation:
         return tuple(np.array(part) for part in parts.values())
 
     def _project(self, pattern: Pattern) -> None:
-        """Add one projection for a pattern or, if the projection would be too large, projections for its parts.
+        """Add one projection for a pattern or, if the projection would be too large, projections for smaller patterns.
 
         The empty pattern has no limit, so that the recursion ends.
         """

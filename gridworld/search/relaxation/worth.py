@@ -1,18 +1,18 @@
 """The worth of the cell of a dropped key: a potential, so that a projection need not track the cell (pure).
 
 A projection forgets the cell of a dropped key within its part of the grid, and lets the agent pick up the key anywhere
-in the part. The potential W(state) takes the cell into account. W is the sum of a number for the cell of each dropped
-key that has further use. In the projection, each step costs 1 + W(after) - W(before). Of all steps that the projection
-does not distinguish, the least cost counts.
+in the part. The potential W(state) takes the cell into account. W is a sum over the dropped keys that have further use:
+each key contributes a number that depends on its cell. In the projection, each step costs 1 + W(after) - W(before). If
+the projection does not distinguish some steps, the least of their costs counts.
 
-The costs along a way add up to: length of the way + W(end) - W(begin). The bound is: cost of the cheapest way in the
+The costs along a path add up to: length of the path + W(end) - W(begin). The bound is: cost of the cheapest path in the
 projection + W(begin) - W(end). The bound never overestimates, whatever the numbers are. The numbers of each part are
-shifted so that the greatest number is 0, which is possible because a projection tracks the part. Then W(end) <= 0, and
-a step in which a key loses its use never gets cheaper by W. A step can have a negative cost. If a cycle has a negative
-cost, the projection has no bound, and other numbers are tried.
+shifted so that the greatest number is 0. The shift is possible because a projection tracks the part of a dropped key.
+Then W(end) <= 0, and a step in which a key loses its use never gets cheaper by W. A step can have a negative cost. If a
+cycle has a negative cost, the projection has no bound, and other numbers are tried.
 
-The number of a cell is the way from the cell to the door of the key (carrying the key), plus the way from an anchor to
-the cell (carrying nothing), because a key on a nearer cell saves both ways.
+The number of a cell is the sum of two distances: from the cell to the door of the key (carrying the key), and from an
+anchor to the cell (carrying nothing). A key on a nearer cell saves both distances.
 
 After Pommerening et al., "From Non-Negative to General Operator Cost Partitioning" (2015), on potential heuristics.
 """
@@ -41,7 +41,8 @@ class DroppedKeyPotential:
 
     Args:
         numbering: the numbering of the modes of the projection.
-        anchors: cells from which the agent comes for a key; if empty, only the way from the key to its door counts.
+        anchors: cells from which the agent comes for a key; if empty, only the distance from the key to its door
+            counts.
     """
 
     def __init__(self, numbering: Numbering, anchors: Collection[Cell]) -> None:
@@ -80,13 +81,13 @@ class DroppedKeyPotential:
         return self._values[key]
 
     def rate_push(self, block: str, cell: Cell, beyond: Cell) -> int:
-        """Return the worth that is gained by pushing a block from ``cell`` to ``beyond``."""
+        """Return the change of the worth if a block is pushed from ``cell`` to ``beyond``."""
         if block not in self._pushes:
             return 0
         return self._rate_block(block, beyond) - self._rate_block(block, cell)
 
     def _sum_ways(self, key: str) -> Numbers:
-        """Return the moves from an anchor over each cell to the door of a key."""
+        """Return for each cell the number of moves from an anchor through the cell to the door of a key."""
         return self._to_door[key] + self._from_anchor
 
     def _rate_block(self, block: str, cell: Cell) -> int:
@@ -95,7 +96,7 @@ class DroppedKeyPotential:
         return self._pushes[block][cell] - self._most_pushes[block][digit]
 
     def gain(self, event: Event) -> Numbers:
-        """Return the least worth that picking up or dropping a key gains in each pose.
+        """Return for each pose the least change of the worth if the agent picks up or drops a key.
 
         Args:
             event: an event with a ``key``.
@@ -137,17 +138,17 @@ class DroppedKeyPotential:
         return estimated
 
     def _farthest(self, block: str) -> dict[int, int]:
-        """Return for each digit of a block the most pushes that the block needs from a cell with this digit."""
+        """Return for each digit of a block the most pushes to the target that a cell with this digit requires."""
         most_pushes: dict[int, int] = {}
         for cell, digit in self.numbering.cells[block].items():
             most_pushes[digit] = max(most_pushes.get(digit, 0), self._pushes[block][cell])
         return most_pushes
 
     def _count_pushes(self, block: str) -> dict[Cell, int]:
-        """Return the fewest pushes from each cell to the target of a block, if nothing else is in the way.
+        """Return by cell the fewest pushes of a block from the cell to its target, if nothing else is in the way.
 
-        A cell without a way to the target gets the greatest of the other values. The search goes backwards from the
-        target, breadth-first.
+        If the block cannot be pushed from a cell to the target, the cell gets the greatest of the other values. The
+        search goes backwards from the target, breadth-first.
         """
         goal = self.numbering.layout.spec.goal
         tiling = self.places.layout.tiling
@@ -193,10 +194,10 @@ class DroppedKeyPotential:
 
 
 def moves(places: Places, cells: Collection[Cell], back: bool) -> Numbers:
-    """Return the number of moves between each cell and the nearest of some cells, with all doors and gates open.
+    """Return by cell the number of moves from the nearest of ``cells`` or, if ``back``, to the nearest of ``cells``.
 
-    The moves go from the nearest of the cells or, if ``back``, to the nearest of the cells. Turns are not counted,
-    because dropping and picking up can save turns. A cell without a way gets 0.
+    All doors and gates count as open. Turns are not counted, because dropping and picking up can save turns. If no path
+    exists, the number is 0.
     """
     can_move = places.after >= 0
     origin = places.cell[can_move]

@@ -1,1 +1,1 @@
-"""What the simulated robot stands in: random worlds, and levels with their judge."""
+"""Worlds of the simulated robot: random worlds, and twins of MiniGrid levels with a judge."""

@@ -1,4 +1,7 @@
-"""What a robot without an arm cannot do itself, done in the twin where the robot truly stands right for it."""
+"""Effects that a robot without an arm cannot have, such as picking up: the twin carries them out.
+
+An effect happens only if the robot truly stands at the right place and looks in the right direction.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +17,24 @@ from robot_bridge.twin.worlds.levels import cell_at, direction_of, middle
 from robot_bridge.twin.worlds.world import Thing
 
 REACH: Final = 1.25
-"""Metres from the footprint's middle to the middle of the cell ahead."""
+"""Greatest distance from the footprint's middle to the middle of the cell ahead, metres."""
 OFF_MIDDLE: Final = 0.3
-"""Metres that the footprint's middle may be off the middle of its cell."""
+"""Greatest distance of the footprint's middle from the middle of the robot's cell, metres."""
 OFF_HEADING: Final = radians(25)
-"""Between the heading and the direction to the middle of the cell ahead."""
+"""Greatest angle between the heading and the direction to the middle of the cell ahead."""
 
-_AHEAD: Final = ((1, 0), (0, 1), (-1, 0), (0, -1))
-"""Steps in columns and rows, by direction."""
+_DIRECTION_STEPS: Final = ((1, 0), (0, 1), (-1, 0), (0, -1))
+"""(columns, rows) to the next cell in each direction: 0 east, 1 south, 2 west, 3 north."""
 _PORTABLE: Final = ("key", "ball", "box")
 
 
 class TwinEffects:
-    """Effects in a twin, with MiniGrid's rules. What is carried is out of the world.
+    """Effects in a twin, with MiniGrid's rules. A carried thing is not in the world.
 
     Args:
-        contents: index of a box among the world's things -> index of what is in it.
-        carrying: index of what is in hand at the beginning.
+        robot: the simulated robot.
+        contents: index of a box among the world's things -> index of the thing in the box.
+        carrying: index of the thing in hand at the start, or None.
     """
 
     def __init__(
@@ -46,7 +50,7 @@ class TwinEffects:
 
     @property
     def carrying(self) -> Thing | None:
-        """What is in hand."""
+        """The thing in hand, or None."""
         return None if self._carrying is None else self._robot.things[self._carrying]
 
     def pick_up(self) -> EffectResult:
@@ -111,24 +115,24 @@ class TwinEffects:
         return _result(self._robot.things[inside])
 
     def _find_faced_cell(self) -> Cell | str:
-        """Return the cell ahead that the robot could act on, or why it cannot act."""
+        """Return the cell ahead on which the robot can act, or a text that says why the robot cannot act."""
         robot = self._robot
         if robot.is_moving:
             return "the robot is moving"
 
         pose = self._pose()
-        body = Pose(*pose.ahead(robot.config.body.centre), pose.heading)
-        column, row = cell_at(body.x, body.y)
-        off = body.distance_to(*middle((column, row)))
-        if off > OFF_MIDDLE:
-            return f"the robot stands {off:.2f} m off the middle of its cell"
+        footprint = Pose(*pose.ahead(robot.config.body.centre), pose.heading)
+        column, row = cell_at(footprint.x, footprint.y)
+        off_middle = footprint.distance_to(*middle((column, row)))
+        if off_middle > OFF_MIDDLE:
+            return f"the robot stands {off_middle:.2f} m off the middle of its cell"
 
-        step = _AHEAD[direction_of(body.heading)]
-        cell = column + step[0], row + step[1]
-        turned = body.bearing_to(*middle(cell))
-        if abs(turned) > OFF_HEADING:
-            return f"the robot looks {degrees(abs(turned)):.0f} degrees past the place ahead"
-        distance = body.distance_to(*middle(cell))
+        columns, rows = _DIRECTION_STEPS[direction_of(footprint.heading)]
+        cell = column + columns, row + rows
+        bearing = footprint.bearing_to(*middle(cell))
+        if abs(bearing) > OFF_HEADING:
+            return f"the robot looks {degrees(abs(bearing)):.0f} degrees past the place ahead"
+        distance = footprint.distance_to(*middle(cell))
         if distance > REACH:
             return f"the place ahead is {distance:.2f} m away"
         return cell
@@ -140,13 +144,14 @@ class TwinEffects:
         return Pose(truth.x + start.x, truth.y + start.y, truth.heading)
 
     def _thing_in(self, cell: Cell) -> int | None:
+        """Return the index of the first present thing in a cell, or None."""
         for index, thing in enumerate(self._robot.things):
             if thing.is_present and cell_at(thing.x, thing.y) == cell:
                 return index
         return None
 
     def _is_built_up(self, cell: Cell) -> bool:
-        """Return whether a wall or an obstacle reaches into a cell's inner part."""
+        """Return whether a wall or an obstacle reaches into the inner 0.8 m of a cell."""
         x, y = middle(cell)
         half = 0.4
         west = x - half
@@ -154,7 +159,9 @@ class TwinEffects:
         south = y - half
         north = y + half
         for wall in self._robot.world.walls:
-            if wall.x0 < east and wall.x1 > west and wall.y0 < north and wall.y1 > south:
+            overlaps_x = wall.x0 < east and wall.x1 > west
+            overlaps_y = wall.y0 < north and wall.y1 > south
+            if overlaps_x and overlaps_y:
                 return True
 
         for obstacle in self._robot.world.obstacles:
@@ -165,11 +172,11 @@ class TwinEffects:
         return False
 
     def _is_blocked(self, cell: Cell, door: int) -> bool:
-        """Return whether something, be it the robot, stands where the panel of a door would be."""
+        """Return whether the robot or a thing stands where the panel of a door would be."""
         x, y = middle(cell)
         body = self._robot.config.body
         body_x, body_y = self._pose().ahead(body.centre)
-        # As if the robot were round: its heading does not matter.
+        # A circle around the footprint stands for the robot, so that the heading does not matter.
         radius = hypot((body.front + body.rear) / 2, body.half_width)
         if hypot(body_x - x, body_y - y) < 0.1 + radius:
             return True
@@ -179,5 +186,5 @@ class TwinEffects:
 
 
 def _result(thing: Thing, reason: str = "") -> EffectResult:
-    """Return the result for a thing; a reason means that it was not done."""
+    """Return the result of an effect on a thing; a reason means that the effect did not happen."""
     return EffectResult(not reason, reason, thing.kind, thing.color, thing.state)

@@ -1,4 +1,7 @@
-"""Random flats: a rectangle that walls divide into rooms, each with a doorway (pure)."""
+"""Random flats: a rectangle divided into rooms by walls, each wall with a doorway (pure).
+
+An axis is 0 for x and 1 for y. A wall or doorway *across* an axis has a fixed position on this axis.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,17 @@ from numpy.random import Generator
 from robot_bridge.twin.worlds.world import Point, Wall
 
 THICKNESS = 0.12
-"""Of walls, metres."""
+"""Thickness of walls, metres."""
 DOORWAYS = 0.9, 1.3
-"""Narrowest and widest, metres."""
-_BESIDE_DOORWAY = 0.3
-"""No wall begins nearer than that to a doorway's edge."""
-_TRIES = 20
+"""Least and greatest width of a doorway, metres."""
+_MIN_BESIDE_DOORWAY = 0.3
+"""Least distance of the end of a wall from the edge of a doorway, metres."""
+_MAX_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The floor from wall to wall, in metres of the world."""
+    """The floor of a room from wall to wall, in world coordinates, metres."""
 
     x0: float
     y0: float
@@ -31,7 +34,7 @@ class Room:
         return self.x1 - self.x0, self.y1 - self.y0
 
     def shrink_by(self, margin: float) -> Room:
-        """Return the part that lies so far from the walls."""
+        """Return the part of the room that lies at least ``margin`` metres from the walls."""
         return Room(self.x0 + margin, self.y0 + margin, self.x1 - margin, self.y1 - margin)
 
     def contains(self, point: Point) -> bool:
@@ -44,7 +47,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Doorway:
-    """A gap of ``width`` in the wall that stands at its middle, across ``axis``."""
+    """A gap of ``width`` metres in a wall across ``axis``; ``x``, ``y`` is the middle of the gap."""
 
     x: float
     y: float
@@ -54,7 +57,7 @@ class Doorway:
 
 @dataclass(frozen=True, slots=True)
 class FloorPlan:
-    """Rooms and the walls between and around them; every room can be reached from every other."""
+    """Rooms, with the doorways between them and the walls; every room can be reached from every other room."""
 
     rooms: tuple[Room, ...]
     doorways: tuple[Doorway, ...]
@@ -62,7 +65,7 @@ class FloorPlan:
 
 
 def single_room(width: float, height: float) -> FloorPlan:
-    """Return one room whose south-west corner is the origin."""
+    """Return a plan of one room whose south-west corner is the origin."""
     t = THICKNESS
     south = Wall(-t, -t, width + t, 0.0)
     north = Wall(-t, height, width + t, height + t)
@@ -73,10 +76,13 @@ def single_room(width: float, height: float) -> FloorPlan:
 
 
 def divide_rooms(plan: FloorPlan, rng: Generator, rooms: int, smallest: float = 2.2) -> FloorPlan:
-    """Divide the longest room again and again until there are ``rooms``, or none can be divided.
+    """Divide the longest room that can be divided, until the plan has ``rooms`` rooms or no room can be divided.
 
     Args:
-        smallest: no side of a room becomes shorter, metres.
+        plan: the plan to divide.
+        rng: draws the walls and doorways.
+        rooms: number of rooms wanted.
+        smallest: least length of a room's side, metres.
     """
     while len(plan.rooms) < rooms:
         for room in sorted(plan.rooms, key=lambda r: -max(r.size)):
@@ -90,13 +96,15 @@ def divide_rooms(plan: FloorPlan, rng: Generator, rooms: int, smallest: float = 
 
 
 def _split(plan: FloorPlan, room: Room, rng: Generator, smallest: float) -> FloorPlan | None:
-    axis = int(room.size[1] > room.size[0])
+    """Return the plan with a wall across the longer side of the room, or None if no place for a wall was found."""
+    width, height = room.size
+    axis = 1 if height > width else 0
     low, high = room.span(axis)
     low = low + smallest + THICKNESS / 2
     high = high - smallest - THICKNESS / 2
     if low >= high:
         return None
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         position = round(float(rng.uniform(low, high)), 2)
         if not any(_is_blocked(doorway, room, axis, position) for doorway in plan.doorways):
             return _add_wall(plan, room, axis, position, rng)
@@ -104,15 +112,16 @@ def _split(plan: FloorPlan, room: Room, rng: Generator, smallest: float) -> Floo
 
 
 def _is_blocked(doorway: Doorway, room: Room, axis: int, position: float) -> bool:
-    """Return whether a new wall of the room would end in or close to a doorway."""
+    """Return whether a new wall of the room, at ``position`` on the axis, would end in or close to the doorway."""
     is_in_end_wall = doorway.axis != axis and room.shrink_by(-THICKNESS).contains((doorway.x, doorway.y))
     if not is_in_end_wall:
         return False
     middle = (doorway.x, doorway.y)[axis]
-    return abs(middle - position) < doorway.width / 2 + _BESIDE_DOORWAY + THICKNESS / 2
+    return abs(middle - position) < doorway.width / 2 + _MIN_BESIDE_DOORWAY + THICKNESS / 2
 
 
 def _add_wall(plan: FloorPlan, room: Room, axis: int, position: float, rng: Generator) -> FloorPlan:
+    """Return the plan with the room divided in two by a wall with a doorway, at ``position`` on the axis."""
     low, high = room.span(1 - axis)
     doorway, walls = _draw_wall_with_doorway(axis, position, low, high, rng)
 
@@ -128,9 +137,9 @@ def _add_wall(plan: FloorPlan, room: Room, axis: int, position: float, rng: Gene
 def _draw_wall_with_doorway(
     axis: int, position: float, low: float, high: float, rng: Generator
 ) -> tuple[Doorway, tuple[Wall, Wall]]:
-    """Return a wall at ``position`` on an axis, from ``low`` to ``high`` on the other."""
+    """Return (doorway, two pieces of wall) at ``position`` on the axis, from ``low`` to ``high`` on the other axis."""
     width = round(float(rng.uniform(*DOORWAYS)), 2)
-    edge = width / 2 + _BESIDE_DOORWAY
+    edge = width / 2 + _MIN_BESIDE_DOORWAY
     along = round(float(rng.uniform(low + edge, high - edge)), 2)
     doorway = Doorway(*_point(axis, position, along), width, axis)
 
@@ -144,5 +153,5 @@ def _draw_wall_with_doorway(
 
 
 def _point(axis: int, position: float, along: float) -> Point:
-    """Return the point at ``position`` on an axis (0: x, 1: y) and ``along`` on the other."""
+    """Return the point at ``position`` on the axis and at ``along`` on the other axis."""
     return (position, along) if axis == 0 else (along, position)

@@ -1,7 +1,7 @@
-"""Who says whether a level is solved: the level itself, stepped in the shadow of what physically happened.
+"""Judge whether a level is solved, with the MiniGrid environment from which the twin was built.
 
-The shadow is the very MiniGrid environment that the twin was built from. It is told of a primitive only once it has
-happened, is never rendered, and is never shown to the agent.
+The environment is the shadow of the twin. The shadow takes the step of a primitive only after the primitive has
+physically happened in the twin. The shadow is never rendered and never shown to the agent.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 from robot_bridge.errors import SetupError
 
 Cell = tuple[int, int]
-"""Column and row, from the north-west corner of the level."""
+"""(column, row), counted from 0 at the north-west corner of the level."""
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the libraries' prints ("Sampling rejected") and warnings ("out of date") to themselves."""
+    """Suppress the libraries' prints ("Sampling rejected") and warnings ("out of date") in the context."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -31,10 +31,10 @@ def _quiet() -> Iterator[None]:
 
 
 class ShadowJudge:
-    """A MiniGrid or BabyAI level, reset with a seed.
+    """A MiniGrid or BabyAI level, reset with a seed, that judges what happens in the twin.
 
     Raises:
-        SetupError: there is no such level, it cannot be built, or things move in it by themselves.
+        SetupError: the level does not exist, cannot be built, or has things that move by themselves.
     """
 
     def __init__(self, env_id: str, seed: int) -> None:
@@ -56,36 +56,37 @@ class ShadowJudge:
 
     @property
     def why_over(self) -> str:
-        """In words, where it is over and not solved."""
+        """Text for users that says why the level is over although it is not solved."""
         if not self._is_terminated:
             return "the step limit was reached"
         return "the last primitive broke a rule of the task or was fatal"
 
     @property
     def cell(self) -> Cell:
-        """Where the agent stands."""
+        """The agent's cell."""
         column, row = self.simulator.agent_pos
         return int(column), int(row)
 
     @property
     def direction(self) -> int:
-        """0 east, 1 south, 2 west, 3 north."""
+        """The agent's direction: 0 east, 1 south, 2 west, 3 north."""
         return int(self.simulator.agent_dir)
 
     def step(self, code: int) -> None:
-        """Step the level: a primitive (MiniGrid's numbers) has physically happened."""
+        """Step the level with a primitive that has physically happened; ``code`` is MiniGrid's number."""
         _, reward, terminated, truncated, _ = self._env.step(code)
         self.reward = float(reward)
         self._is_terminated = bool(terminated)
         self._is_truncated = bool(truncated)
 
     def count_failed_primitive(self) -> None:
-        """Count a primitive that was tried in vain: nothing has changed, but a step is gone, as in MiniGrid."""
+        """Count a primitive that was tried in vain: as in MiniGrid, a step is used up although nothing changed."""
         self.simulator.step_count += 1
         self._is_truncated = self.simulator.step_count >= self.simulator.max_steps
 
 
 def _build_level(env_id: str, seed: int) -> Any:
+    """Return the environment of a level after its reset; raise SetupError if it cannot be built."""
     with _quiet():
         import gymnasium
         import minigrid  # noqa: F401  # registers its levels
@@ -104,7 +105,7 @@ def _build_level(env_id: str, seed: int) -> Any:
 
 
 def _moves_by_itself(simulator: Any) -> bool:
-    """Return whether anything is elsewhere after one of the four turns that take the agent round."""
+    """Return whether anything has moved after any of four left turns, in a copy of the simulator."""
     copy = deepcopy(simulator)
     before = simulator.grid.encode()
     for _ in range(4):

@@ -1,7 +1,8 @@
 """The twin of a MiniGrid level: its walls, doors and things as a world of 1 m cells, and the level itself as judge.
 
-The middle of the cell in column c and row r lies at ``(c, -r)`` in world coordinates. The robot's footprint begins in
-the middle of the agent's cell, and reports the heading that the agent has: the map frame is parallel to the level.
+The middle of the cell in column c and row r lies at ``(c, -r)`` in world coordinates. At the start, the middle of the
+robot's footprint is in the middle of the agent's cell, and the robot has the agent's heading. The map frame is parallel
+to the level.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def heading_of(direction: int) -> float:
 
 
 def direction_of(heading: float) -> int:
-    """Return the nearest of the four directions."""
+    """Return MiniGrid's direction (0 east, 1 south, 2 west, 3 north) nearest to a heading, radians."""
     return round(-heading / (pi / 2)) % 4
 
 
@@ -46,8 +47,9 @@ def cell_at(x: float, y: float) -> Cell:
 class Level:
     """A level and its twin.
 
-    ``contents``: index of a box among the world's things -> index of what is in it; ``carrying``: what the agent has
-    in hand at the beginning, None for nothing. Both are in the world's things, not present.
+    ``contents`` maps the index of a box among the world's things to the index of the thing in the box. ``carrying`` is
+    the index of the thing in the agent's hand at the start, or None. Things in boxes and in hand are among the world's
+    things, but not present. ``centre`` is the distance from the rear axle ahead to the footprint's middle, metres.
     """
 
     world: TwinWorld
@@ -57,18 +59,21 @@ class Level:
     centre: float
 
     def stands(self, pose: Pose) -> tuple[Cell, int]:
-        """Return the cell of the footprint's middle and the direction of a robot; ``pose`` in the map frame."""
+        """Return (cell, direction): the cell of the footprint's middle and the robot's direction, 0 to 3.
+
+        ``pose`` is the pose of the rear axle in the map frame.
+        """
         x, y = pose.ahead(self.centre)
         start = self.world.start
         cell = cell_at(x + start.x, y + start.y)
         return cell, direction_of(pose.heading)
 
     def difference(self, truth: Pose, things: Sequence[Thing]) -> str:
-        """Return in words how the twin and its judge differ, "" if they agree.
+        """Return a text that says how the twin and its judge differ, or "" if twin and judge agree.
 
         Args:
-            truth: of the robot, in the map frame.
-            things: of the twin as they are now, in world coordinates.
+            truth: the robot's true pose in the map frame.
+            things: the present things of the twin, in world coordinates.
         """
         cell, direction = self.stands(truth)
         judged_cell = self.judge.cell
@@ -79,19 +84,21 @@ class Level:
 
         in_twin = _describe_present(things)
         in_judge = _describe_present(_read_things(self.judge.simulator))
-        odd = [words for words in in_twin if words not in in_judge]
-        odd += [words for words in in_judge if words not in in_twin]
-        return f"the twin and its judge do not agree about {odd[0]}" if odd else ""
+        different = [description for description in in_twin if description not in in_judge]
+        different += [description for description in in_judge if description not in in_twin]
+        return f"the twin and its judge do not agree about {different[0]}" if different else ""
 
 
 def level_world(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Level:
     """Build the twin of a level.
 
     Args:
-        config: of the robot that is to stand in it.
+        env_id: the name of the level in MiniGrid.
+        seed: the seed with which the level is reset.
+        config: the configuration of the robot; by default the usual robot.
 
     Raises:
-        SetupError: there is no such level, it cannot be built, or it holds what no sign says.
+        SetupError: the level does not exist, cannot be built, or holds a thing without a tag.
     """
     judge = ShadowJudge(env_id, seed)
     simulator = judge.simulator
@@ -127,7 +134,7 @@ def _describe_thing(thing: Thing) -> str:
 
 
 def _list_cells(grid: Any) -> list[tuple[Cell, Any]]:
-    """Return what stands where, row by row; walls and bare floor included."""
+    """Return (cell, item) for every cell, row by row; the item of bare floor is None."""
     cells = []
     for row in range(grid.height):
         for column in range(grid.width):
@@ -140,7 +147,7 @@ def _find_walls(grid: Any) -> set[Cell]:
 
 
 def _read_things(simulator: Any) -> tuple[Thing, ...]:
-    """Return all that stands in the level now, row by row."""
+    """Return the things that are in the cells of the level now, row by row."""
     walls = _find_walls(simulator.grid)
     things = []
     for cell, item in _list_cells(simulator.grid):
@@ -152,22 +159,22 @@ def _read_things(simulator: Any) -> tuple[Thing, ...]:
 def _convert_thing(item: Any, cell: Cell, walls: set[Cell] | frozenset[Cell] = frozenset()) -> Thing:
     """Return MiniGrid's ``item`` as a thing.
 
-    ``walls``: the cells that are walls; a door is passed across the line of walls that it stands in.
+    ``walls`` are the cells that are walls. The heading of a door is perpendicular to the line of walls around the door.
     """
     column, row = cell
     state = ""
     heading = 0.0
     if item.type == "door":
         state = DOOR_STATES[item.encode()[2]]
-        beside = sum((column + step, row) in walls for step in (-1, 1))
-        before = sum((column, row + step) in walls for step in (-1, 1))
-        heading = pi / 2 if beside > before else 0.0
+        walls_east_west = sum((column + step, row) in walls for step in (-1, 1))
+        walls_north_south = sum((column, row + step) in walls for step in (-1, 1))
+        heading = pi / 2 if walls_east_west > walls_north_south else 0.0
     x, y = middle(cell)
     return Thing(cast(Kind, item.type), str(item.color), state, x, y, heading)
 
 
 def _add_contents(simulator: Any, things: list[Thing]) -> dict[int, int]:
-    """Add what is in boxes to ``things``; return which thing is in which."""
+    """Append the things in boxes to ``things``; return index of the box -> index of the thing in the box."""
     contents: dict[int, int] = {}
     for index, thing in enumerate(tuple(things)):
         item = simulator.grid.get(*cell_at(thing.x, thing.y))
@@ -176,6 +183,7 @@ def _add_contents(simulator: Any, things: list[Thing]) -> dict[int, int]:
 
 
 def _add_inside(item: Any, index: int, things: list[Thing], contents: dict[int, int]) -> None:
+    """Append the thing in ``item``, which has this index, to ``things`` and ``contents``; boxes may be nested."""
     if item.contains is None:
         return
     container = things[index]
@@ -186,7 +194,7 @@ def _add_inside(item: Any, index: int, things: list[Thing], contents: dict[int, 
 
 
 def _merge_visible_walls(grid: Any) -> tuple[Wall, ...]:
-    """Merge visible wall cells into segments; enclosed cells are skipped."""
+    """Return the walls as few boxes; wall cells whose eight neighbours are all walls are left out."""
     walls = _find_walls(grid)
     open_cells = set(product(range(grid.width), range(grid.height))) - walls
 

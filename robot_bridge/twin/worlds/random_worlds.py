@@ -1,6 +1,6 @@
-"""Random worlds to explore and to be safe in: the same seed, the same world (pure).
+"""Random worlds for exploring and for tests of safety; the same seed gives the same world (pure).
 
-Nothing in them is drawn from a level: they are flats with what a robot on a real floor meets.
+The worlds do not come from MiniGrid levels. They are flats with obstacles that a robot meets on a real floor.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from robot_bridge.twin.worlds.floor_plans import FloorPlan, Room, divide_rooms, 
 from robot_bridge.twin.worlds.world import Obstacle, Point, TwinWorld
 
 FREE_AT_START = 0.6
-"""Metres around the middle of the robot's footprint in which nothing stands."""
+"""Radius around the middle of the robot's footprint that is kept free of obstacles, metres."""
 PASSAGE = 0.55
-"""Metres left free between pieces of furniture, and between them and walls: room to pass."""
-_BEFORE_DOORWAY = 0.75
-"""Metres around the middle of a doorway in which nothing stands."""
-_FROM_START = 1.0
-"""No mover's path comes nearer to the start than that, beyond its own radius."""
-_TRIES = 40
-_STEP = 0.05
+"""Room to pass, metres: kept free between pieces of furniture, and between furniture and walls."""
+_FREE_AT_DOORWAY = 0.75
+"""Radius around the middle of a doorway that is kept free of obstacles, metres."""
+_MOVER_FROM_START = 1.0
+"""Least distance, metres, of a mover's edge from the middle of the robot at the start."""
+_MAX_TRIES = 40
+_PATH_STEP_M = 0.05
 """Metres between the points at which a mover's path is checked."""
 
 Disc = tuple[float, float, float]
@@ -35,11 +35,11 @@ Disc = tuple[float, float, float]
 
 
 def make_cluttered(seed: int) -> TwinWorld:
-    """Return two to four rooms with thin poles, chairs, boxes and obstacles.
+    """Return a world of two to four rooms with chairs, boxes, thin poles, and two to four movers.
 
-    Two to four of the obstacles walk, at up to 0.5 m/s.
+    Movers walk at up to 0.5 m/s.
     """
-    # The order of the draws is part of a world: another order makes other worlds of the same seeds.
+    # Keep the order of the draws: with another order, the same seeds would give other worlds.
     rng = np.random.default_rng(seed)
     sides = rng.uniform(6, 12, 2)
     width, height = (round(float(side), 1) for side in sides)
@@ -61,7 +61,11 @@ def make_cluttered(seed: int) -> TwinWorld:
 
 @dataclass(slots=True)
 class _Site:
-    """A flat being furnished; ``taken`` holds what stands in it as discs."""
+    """A flat while obstacles are added.
+
+    ``robot`` is the (x, y) of the footprint's middle at the start, ``heading`` the robot's heading. ``taken`` holds a
+    disc around each obstacle that stands still.
+    """
 
     plan: FloorPlan
     rng: Generator
@@ -80,18 +84,18 @@ class _Site:
         return _Site(plan, rng, (x, y), heading)
 
     def start(self) -> Pose:
-        """Return where the rear axle stands when the footprint's middle is at ``robot``."""
+        """Return the pose of the rear axle for which the footprint's middle is at ``robot``."""
         centre = RobotConfig().body.centre
         middle = Pose(*self.robot, self.heading)
         return Pose(*middle.ahead(-centre), self.heading)
 
     def pole(self) -> Iterator[Obstacle]:
-        """Yield a pole, if there is room for it."""
+        """Yield a pole, or nothing if no free place was found."""
         for x, y in self.places(0.01):
             yield Obstacle.pole(x, y)
 
     def chair(self) -> Iterator[Obstacle]:
-        """Yield four legs and the seat on them, turned by any angle."""
+        """Yield the four legs and the seat of a chair at a random angle, or nothing if no free place was found."""
         reach = 0.27
         for x, y in self.places(0.3):
             turned = float(self.rng.uniform(0, pi / 2))
@@ -103,16 +107,19 @@ class _Site:
             yield Obstacle.seat(x, y)
 
     def box(self) -> Iterator[Obstacle]:
-        """Yield a box of random size, if there is room for it."""
+        """Yield a box of random size, or nothing if no free place was found."""
         half_x, half_y = (float(half) for half in self.rng.uniform(0.1, 0.3, 2))
         for x, y in self.places(hypot(half_x, half_y)):
             height = float(self.rng.uniform(0.25, 0.6))
             yield Obstacle.box(x, y, half_x, half_y, height)
 
     def mover(self) -> Iterator[Obstacle]:
-        """Yield an obstacle that walks a loop of two to four corners in one room, if there is room for it."""
+        """Yield an obstacle that walks a path with two to four corners in a room, or nothing if none was found.
+
+        A path with three or four corners is closed.
+        """
         radius = float(self.rng.uniform(0.1, 0.2))
-        for _ in range(10 * _TRIES):
+        for _ in range(10 * _MAX_TRIES):
             room = self._draw_room().shrink_by(radius + 0.1)
             count = int(self.rng.integers(2, 5))
             corners = [self._draw_point(room) for _ in range(count)]
@@ -121,15 +128,15 @@ class _Site:
             for start, end in pairwise(path):
                 points += _points_between(start, end)
 
-            is_long_enough = len(points) * _STEP > 1.0
+            is_long_enough = len(points) * _PATH_STEP_M > 1.0  # metres
             if is_long_enough and all(self._is_clear(point, radius) for point in points):
                 speed = round(float(self.rng.uniform(0.1, 0.5)), 2)
                 yield Obstacle.mover(path, speed, radius)
                 return
 
     def places(self, radius: float) -> Iterator[Point]:
-        """Yield one free place for something of that size and take it; yield nothing if none was found."""
-        for _ in range(_TRIES):
+        """Yield a free place for a disc of this radius and mark it taken; yield nothing if no free place was found."""
+        for _ in range(_MAX_TRIES):
             room = self._draw_room().shrink_by(radius + PASSAGE)
             x, y = self._draw_point(room)
             if self._is_free(x, y, radius):
@@ -138,14 +145,15 @@ class _Site:
                 return
 
     def _draw_room(self) -> Room:
-        """Return a random room, large ones more often."""
+        """Return a random room, with a probability in proportion to its area."""
         rooms = self.plan.rooms
         areas = np.array([room.size[0] * room.size[1] for room in rooms])
         number = int(self.rng.choice(len(rooms), p=areas / areas.sum()))
         return rooms[number]
 
     def _draw_point(self, room: Room) -> Point:
-        # A margin wider than the room swaps its sides.
+        """Return a random point of a room, rounded to millimetres."""
+        # If the room was shrunk by more than half its width, x0 is greater than x1.
         x0, x1 = sorted((room.x0, room.x1))
         y0, y1 = sorted((room.y0, room.y1))
         x = float(self.rng.uniform(x0, x1))
@@ -153,29 +161,31 @@ class _Site:
         return round(x, 3), round(y, 3)
 
     def _is_free(self, x: float, y: float, radius: float) -> bool:
-        kept = [(*self.robot, FREE_AT_START)]
-        kept += [(doorway.x, doorway.y, _BEFORE_DOORWAY) for doorway in self.plan.doorways]
-        if _touches_any(x, y, radius, kept):
+        """Return whether an obstacle may stand here, away from the start, the doorways and other obstacles."""
+        kept_free = [(*self.robot, FREE_AT_START)]
+        kept_free += [(doorway.x, doorway.y, _FREE_AT_DOORWAY) for doorway in self.plan.doorways]
+        if _touches_any(x, y, radius, kept_free):
             return False
         return not _touches_any(x, y, radius, self.taken, gap=PASSAGE)
 
     def _is_clear(self, point: Point, radius: float) -> bool:
-        """Return whether a mover can be there: it walks through nothing and keeps off the robot's start."""
+        """Return whether a mover may be at a point: clear of obstacles and away from the robot's start."""
         x, y = point
         from_start = hypot(x - self.robot[0], y - self.robot[1])
-        return from_start >= _FROM_START + radius and not _touches_any(x, y, radius, self.taken, gap=0.05)
+        is_away_from_start = from_start >= _MOVER_FROM_START + radius
+        return is_away_from_start and not _touches_any(x, y, radius, self.taken, gap=0.05)
 
 
 def _touches_any(x: float, y: float, radius: float, discs: Iterable[Disc], gap: float = 0.0) -> bool:
-    """Return whether a disc comes nearer than ``gap`` to one of ``discs``."""
+    """Return whether a disc comes nearer than ``gap`` metres to any of ``discs``."""
     return any(hypot(x - disc_x, y - disc_y) < radius + other + gap for disc_x, disc_y, other in discs)
 
 
 def _points_between(a: Point, b: Point) -> Iterator[Point]:
-    """Yield points from ``a`` to ``b``, close together."""
-    across = b[0] - a[0]
-    up = b[1] - a[1]
-    count = max(1, ceil(hypot(across, up) / _STEP))
+    """Yield points from ``a`` to ``b``, both included, at most ``_PATH_STEP_M`` apart."""
+    dx = b[0] - a[0]
+    dy = b[1] - a[1]
+    count = max(1, ceil(hypot(dx, dy) / _PATH_STEP_M))
     for index in range(count + 1):
         share = index / count
-        yield a[0] + across * share, a[1] + up * share
+        yield a[0] + dx * share, a[1] + dy * share

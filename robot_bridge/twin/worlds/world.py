@@ -1,6 +1,7 @@
-"""What a simulated world is made of: walls, things and obstacles, as values (pure).
+"""The parts of a simulated world, as values: walls, things and obstacles (pure).
 
-World coordinates: metres, x east, y north, z up. A thing of a MiniGrid level stands in the middle of its 1 m cell.
+World coordinates are in metres: x east, y north, z up. A thing of a MiniGrid level stands in the middle of its 1 m
+cell.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from robot_bridge.contracts import Pose
 
 WALL_HEIGHT = 1.0
 SIGN_BOTTOM = 0.45
-"""Height of the lower edge of a hanging sign: robots pass below it."""
+"""Height of the lower edge of a hanging sign, metres; robots pass below the sign."""
 DOOR_WIDTH = 1.0
 DOOR_THICKNESS = 0.06
 DOOR_HEIGHT = 0.44
@@ -30,7 +31,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """A box from corner to corner, ``WALL_HEIGHT`` high; ``x0 < x1`` and ``y0 < y1``."""
+    """A box between two corners (x0, y0) and (x1, y1), ``WALL_HEIGHT`` high; ``x0 < x1`` and ``y0 < y1``."""
 
     x0: float
     y0: float
@@ -40,13 +41,14 @@ class Wall:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something of a level that the robot can recognise by its tag.
+    """A thing of a level that the robot can recognise by its tag.
 
-    Keys, balls and boxes are cubes with a tag on each side. A door is a panel across its cell with tags on both faces,
-    unless it is open, and a sign above; a goal or lava is a mark on the floor and a sign with four sides above.
+    Keys, balls and boxes are cubes with a tag on each side. A door is a panel across its cell, with tags on both faces,
+    and a sign above; an open door has only the sign. A goal or lava is a mark on the floor and a sign with four sides
+    above.
 
-    ``state`` is one of ``DOOR_STATES`` for a door, "" otherwise. ``heading`` is the direction in which one passes
-    through a door, radians. ``is_present`` False: it is not in the world yet, for example inside a box.
+    ``state`` is one of ``DOOR_STATES`` for a door, "" for other things. ``heading`` is the direction of passing through
+    a door, radians. A thing with ``is_present`` False is not in the world now, for example because it is in a box.
     """
 
     kind: Kind
@@ -59,12 +61,12 @@ class Thing:
 
     @property
     def states(self) -> tuple[str, ...]:
-        """All that ``state`` can become."""
+        """All possible values of ``state``."""
         return DOOR_STATES if self.kind == "door" else ("",)
 
     @property
     def is_solid(self) -> bool:
-        """Whether the robot would run into it."""
+        """Whether the robot would run into the thing."""
         if self.kind == "door":
             return self.state != "open"
         return self.is_present and self.kind in ("key", "ball", "box")
@@ -72,12 +74,13 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Something in the way that has no tag. Use :meth:`pole`, :meth:`leg`, :meth:`box`, :meth:`mover`.
+    """An obstacle, which has no tag; make one with :meth:`pole`, :meth:`leg`, :meth:`seat`, :meth:`box`, :meth:`mover`.
 
-    ``half_x`` and ``half_y`` are half its extent, the radius of a cylinder. With a ``path`` it walks along the points
-    and back, for ever, at ``speed`` m/s; where the robot is in its way, it stops on touching it and turns back.
-    ``height`` is that of the thing itself, ``bottom`` how far above the floor it begins. ``is_glass``: neither the
-    lidar nor the camera sees it.
+    ``half_x`` and ``half_y`` are half the extent of a box, or the radius of a cylinder, metres. ``height`` is the
+    obstacle's own height, ``bottom`` the height of its lower side above the floor, metres.
+
+    An obstacle with a ``path`` walks along the points and back, for ever, at ``speed`` m/s. When the obstacle touches
+    the robot, it stops and turns back. If ``is_glass``, neither the lidar nor the camera sees the obstacle.
     """
 
     name: str
@@ -113,46 +116,46 @@ class Obstacle:
 
     @staticmethod
     def mover(path: Sequence[Point], speed: float, radius: float = 0.15) -> Obstacle:
-        """Return a round obstacle that walks; it begins at the first point."""
+        """Return a round obstacle that walks; it starts at the first point of the path."""
         x, y = path[0]
         return Obstacle("mover", "cylinder", x, y, radius, radius, 0.8, tuple(path), speed)
 
     @property
     def length(self) -> float:
         """Length of the path, metres."""
-        return sum(length for length, *_ in _legs(self.path))
+        return sum(length for length, *_ in _straight_parts(self.path))
 
     def position_at(self, distance: float) -> Point:
-        """Return where it is after so many metres of its way there and back."""
-        legs = _legs(self.path)
+        """Return the (x, y) of the obstacle after ``distance`` metres of walking along the path and back."""
+        parts = _straight_parts(self.path)
         length = self.length
         if length == 0:
             return self.x, self.y
-        left = distance % (2 * length)
-        left = min(left, 2 * length - left)
-        for step, x, y, along_x, along_y in legs:
-            if left <= step:
-                return x + along_x * left, y + along_y * left
-            left -= step
+        in_round_trip = distance % (2 * length)
+        left = min(in_round_trip, 2 * length - in_round_trip)  # distance from the start of the path
+        for part_length, x, y, direction_x, direction_y in parts:
+            if left <= part_length:
+                return x + direction_x * left, y + direction_y * left
+            left -= part_length
         return self.path[-1]
 
 
 @lru_cache(maxsize=256)
-def _legs(path: tuple[Point, ...]) -> tuple[tuple[float, float, float, float, float], ...]:
-    """Return length, beginning and direction of every straight part of a path."""
-    legs = []
-    for (x, y), (to_x, to_y) in pairwise(path):
-        across = to_x - x
-        up = to_y - y
-        length = hypot(across, up)
+def _straight_parts(path: tuple[Point, ...]) -> tuple[tuple[float, float, float, float, float], ...]:
+    """Return (length, start x, start y, direction x, direction y) of every straight part of a path."""
+    parts = []
+    for (x, y), (end_x, end_y) in pairwise(path):
+        dx = end_x - x
+        dy = end_y - y
+        length = hypot(dx, dy)
         if length > 0:
-            legs.append((length, x, y, across / length, up / length))
-    return tuple(legs)
+            parts.append((length, x, y, dx / length, dy / length))
+    return tuple(parts)
 
 
 @dataclass(frozen=True, slots=True)
 class TwinWorld:
-    """Everything but the robot; ``start`` is where the middle of its rear axle stands, in world coordinates."""
+    """A world without the robot; ``start`` is the first pose of the robot's rear axle, in world coordinates."""
 
     walls: tuple[Wall, ...]
     things: tuple[Thing, ...]
@@ -162,7 +165,7 @@ class TwinWorld:
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """``(x0, y0, x1, y1)`` of all there is, with the start."""
+        """The rectangle ``(x0, y0, x1, y1)`` around all walls, around the middles of all things, and the start."""
         xs = [self.start.x]
         ys = [self.start.y]
         for wall in self.walls:
@@ -180,7 +183,7 @@ class TwinWorld:
 def merge_walls(walls: Iterable[Wall]) -> tuple[Wall, ...]:
     """Return the same walls in fewer boxes.
 
-    Neighbours that share a whole side become one, first along x, then along y.
+    Neighbours that share a whole side are joined into a single box, first along x, then along y.
     """
     rows = _join_along_x(walls)
     columns = _join_along_x(_swap_axes(wall) for wall in rows)
@@ -192,17 +195,18 @@ def _swap_axes(wall: Wall) -> Wall:
 
 
 def _join_along_x(walls: Iterable[Wall]) -> list[Wall]:
-    """Return the boxes row by row; join each with the one before if it begins at its end and is as high."""
+    """Return the boxes row by row, with neighbours along x joined; a row holds boxes with the same y0 and y1."""
     joined: list[Wall] = []
     for wall in sorted(walls, key=lambda wall: (wall.y0, wall.y1, wall.x0)):
         last = joined[-1] if joined else None
-        if last is not None and _continues(last, wall):
+        if last is not None and _is_continuation(last, wall):
             joined[-1] = replace(last, x1=wall.x1)
         else:
             joined.append(wall)
     return joined
 
 
-def _continues(last: Wall, wall: Wall) -> bool:
-    is_as_high = (last.y0, last.y1) == (wall.y0, wall.y1)
-    return is_as_high and abs(last.x1 - wall.x0) < 1e-9
+def _is_continuation(last: Wall, wall: Wall) -> bool:
+    """Return whether ``wall`` starts where ``last`` ends along x, in the same row."""
+    is_in_same_row = (last.y0, last.y1) == (wall.y0, wall.y1)
+    return is_in_same_row and abs(last.x1 - wall.x0) < 1e-9

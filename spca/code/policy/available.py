@@ -21,7 +21,10 @@ MODULES: Final = _words(
     copy dataclasses enum functools heapq itertools math operator queue random re statistics string typing __future__
     """
 )
-"""Modules that may be imported; the sandbox loads them before its restrictions. Only numpy's ``now`` tells the time."""
+"""Modules that may be imported; the sandbox loads them before it restricts itself.
+
+Among all their members, only numpy's date ``now`` tells the time.
+"""
 
 _FILES: Final = "generated code has no files"
 INSTEAD: Final[Mapping[str, str]] = {
@@ -58,7 +61,7 @@ MEMBER_INSTEAD: Final[Mapping[str, str]] = {
 } | dict.fromkeys(
     (f"numpy.{name}" for name in _words("fromfile fromregex genfromtxt load loadtxt memmap save savetxt savez")), _FILES
 )
-"""Advice for members that are missing, or useless in the sandbox, by full name."""
+"""Advice for members of modules that do not exist or are useless in the sandbox, by full name."""
 
 REFUSED_BUILTINS: Final[Mapping[str, str]] = {
     "open": _FILES,
@@ -73,7 +76,7 @@ REFUSED_BUILTINS: Final[Mapping[str, str]] = {
     "quit": "return from the method",
     "__import__": "write an import statement",
 }
-"""Advice for builtins that fail in the sandbox, or hide their effect from a reader of the text, by name."""
+"""Advice for builtins that fail in the sandbox, or whose effect a reader of the source cannot see, by name."""
 
 DECORATORS: Final = _words(
     """
@@ -103,7 +106,7 @@ SEEDED: Final = frozenset(
         """
     )
 )
-"""Full names of functions that take a seed, and use the machine's entropy without a seed."""
+"""Full names of functions that take a seed; if called without a seed, they use the machine's entropy."""
 
 SEED_WORDS: Final = ("seed", "a", "x", "entropy", "key")
 """Names of the parameters that take a seed."""
@@ -131,7 +134,7 @@ def fault_of_member(module: str, name: str) -> str:
 
 @lru_cache(maxsize=len(MODULES))
 def _members(module: str) -> frozenset[str]:
-    """Return the public names of an allowed module, without its submodules, loaded or not."""
+    """Return the public names of an allowed module; omit the names of all submodules, even if they are not loaded."""
     loaded = import_module(module)
     submodules = (part.name for part in iter_modules(getattr(loaded, "__path__", ())))
     # Submodules that are not loaded get a placeholder value of type module, so that they are left out below.

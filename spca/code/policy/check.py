@@ -22,12 +22,15 @@ MAX_SHOWN: Final = 10
 """Largest number of violations that one message shows."""
 
 MAX_DEPTH: Final = 100
-"""Levels of nesting in the syntax tree; recursive functions over trees can process this depth."""
+"""Largest number of nesting levels in the syntax tree; recursive functions over trees can process this depth."""
 
 _MAX_LISTED: Final = 1900
 _MAX_LINE: Final = 300
 _MAX_NAME: Final = 60
-"""Largest numbers of characters: of the whole message, of one violation or quoted line, and of a name."""
+"""Largest numbers of characters in messages.
+
+``_MAX_LISTED`` limits a whole message, ``_MAX_LINE`` one violation or quoted line, ``_MAX_NAME`` a name.
+"""
 
 _LONG_NAME: Final = re.compile(rf"\S{{{_MAX_NAME + 1},}}")
 
@@ -95,7 +98,7 @@ def _refusal(agent: AgentSource) -> str:
 
 
 def _parse(source: str) -> ast.Module:
-    """Parse a source; shorten and clean the message of a refusal."""
+    """Return the syntax tree of a source; if the source is refused, shorten and clean the message of the PatchError."""
     try:
         return parse(source)
     except PatchError as error:
@@ -105,7 +108,7 @@ def _parse(source: str) -> ast.Module:
 
 
 def _list_violations(found: Sequence[Violation]) -> str:
-    """Return a message with as many violations as fit, and the number of those that do not fit."""
+    """Return a message with as many violations as fit, followed by the number of omitted violations."""
     shown = [str(violation) for violation in found[:MAX_SHOWN]]
     while sum(map(len, shown)) > _MAX_LISTED - 100:
         shown.pop()
@@ -114,7 +117,7 @@ def _list_violations(found: Sequence[Violation]) -> str:
 
 
 def _show_source(text: str, limit: int) -> str:
-    """Return text of the source as one line of at most ``limit`` printable characters, for a message."""
+    """Return a text from the source as one line of at most ``limit`` printable characters, for use in a message."""
     start = visible(text[: limit + 1]).replace("\n", " ")
     line = "".join(c for c in start if c.isprintable())
     if len(line) <= limit:
@@ -127,7 +130,10 @@ def _shorten_name(match: re.Match[str]) -> str:
 
 
 def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, ...]:
-    """Return the violations in an agent, or in a patch of ``base``: sorted, without duplicates, with short texts."""
+    """Return the violations in an agent, or in a patch of the agent ``base``.
+
+    The violations are sorted, without duplicates, and have short texts.
+    """
     if line := _find_too_deep(tree):
         return (Violation(line, f"more than {MAX_DEPTH} levels of nesting; split it into several methods"),)
 
@@ -140,7 +146,7 @@ def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, .
 
 
 def _find_too_deep(tree: ast.Module) -> int:
-    """Return the last line with a node nested deeper than :data:`MAX_DEPTH`; 0 if there is no such node."""
+    """Return the largest line number of a node that is nested deeper than :data:`MAX_DEPTH`; 0 without such a node."""
     level: list[ast.AST] = [tree]
     for _ in range(MAX_DEPTH + 1):
         level = [child for node in level for child in compilation.children(node)]
@@ -155,7 +161,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
-    """Yield the faulty nodes of an agent, or of a patch of the agent ``base``, with the faults ("" for no fault)."""
+    """Yield (node, fault) for the nodes of an agent, or of a patch of the agent ``base``; "" means no fault."""
     is_patch = base is not None
     # Functions at the top level of a patch become methods.
     statements = [node for node in tree.body if not (is_patch and isinstance(node, _Function))]
@@ -172,9 +178,9 @@ def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
 
 
 def _part_faults(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
-    """Yield the faults within a statement of the top level or of the class.
+    """Yield the faults within one statement of the top level or of the class body.
 
-    ``is_method``: whether a function at this place is, or becomes, a method.
+    ``is_method`` says whether a function at this place is a method, or becomes a method by merging.
     """
     if isinstance(part, _Function):
         yield from ((part, words) for words in rules.check_head(part, names))
@@ -186,9 +192,10 @@ def _part_faults(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
 
 
 def _find_rebound_names(bound: Sequence[tuple[ast.stmt, str, str]], checked_ids: set[int]) -> _Faults:
-    """Yield the statements that give a second meaning to a name at the top level, if one meaning is an import.
+    """Yield the top-level statements that give a second meaning to a name, if one of the meanings is an import.
 
-    Other methods may use the first meaning. Only statements whose ids are in ``checked_ids`` are reported.
+    Such statements are faults because other methods may use the first meaning. Only statements whose ids are in
+    ``checked_ids`` are reported.
     """
     meanings: dict[str, list[str]] = {}
     for node, name, meaning in bound:
@@ -203,7 +210,7 @@ def _find_rebound_names(bound: Sequence[tuple[ast.stmt, str, str]], checked_ids:
 
 
 def _top_level_faults(tree: ast.Module, names: Names, is_patch: bool) -> _Faults:
-    """Yield the faults of top-level statements: merging can place only imports, constants and definitions."""
+    """Yield the faults of top-level statements; only imports, constants and definitions can be merged."""
     agents = 0
     for node in tree.body:
         match node:
@@ -228,7 +235,7 @@ def _top_level_faults(tree: ast.Module, names: Names, is_patch: bool) -> _Faults
 
 
 def _agent_faults(agent: ast.ClassDef, names: Names) -> _Faults:
-    """Yield the faults of ``class Agent`` itself and of statements in it that are no methods."""
+    """Yield the faults of ``class Agent`` itself, and of the statements in its body except methods."""
     if agent.bases or agent.keywords or agent.decorator_list:
         yield agent, f"class {AGENT_CLASS} must have no bases, no keywords and no decorators"
     for node in agent.body:

@@ -14,7 +14,7 @@ from typing import Final
 from spca.code.policy.available import MODULES
 
 _MAX_PARTS: Final = max(name.count(".") for name in MODULES) + 1
-"""Longest chain of attributes that can be a full name; the limit bounds the time for long chains."""
+"""Largest number of attributes in a chain that can be a full name; bounds the time for long chains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,20 @@ class Names:
     """The meanings of names in a definition.
 
     Attributes:
-        meanings: the full name of the imported object by name; "" for a name bound in another way. Other names are
-            builtins.
-        self_is_agent: whether ``self`` is always the agent, and never for example an object of a local class.
+        meanings: maps each bound name to the full name of the imported object; "" if the name is not bound by an
+            import. Names that are not in the mapping are builtins.
+        self_is_agent: whether ``self`` is always the agent; False if it may, for example, be an object of a local
+            class.
     """
 
     meanings: Mapping[str, str]
     self_is_agent: bool = False
 
     def full_name(self, node: ast.expr) -> str:
-        """Return the full name of an expression: "numpy.random", "collections.deque", "len"; "" if computed."""
+        """Return the full name of an expression, such as "numpy.random", "collections.deque" or "len".
+
+        Return "" if the expression is computed, so that its meaning is unknown.
+        """
         attributes: list[str] = []
         while isinstance(node, ast.Attribute) and len(attributes) < _MAX_PARTS:
             attributes.insert(0, node.attr)
@@ -52,7 +56,7 @@ class Names:
 
 
 def merge_meanings(bound: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the meaning of each name; "" for a name with different meanings."""
+    """Map each name to its meaning; a name with different meanings gets ""."""
     meanings: dict[str, str] = {}
     for name, meaning in bound:
         meanings[name] = meaning if meanings.get(name, meaning) == meaning else ""
@@ -60,7 +64,10 @@ def merge_meanings(bound: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
-    """Yield each name that the nodes bind, with the full name of the imported object; "" for other bindings."""
+    """Yield (name, meaning) for each name that the nodes bind.
+
+    The meaning is the full name of the imported object, or "" if the binding is not an import.
+    """
     for node in nodes:
         match node:
             case ast.Import() | ast.ImportFrom():
@@ -83,7 +90,7 @@ def iterate_top_level(statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt
 
 
 def _iterate_imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import binds, with the full name of the imported object."""
+    """Yield (name, full name of the imported object) for each name that an import binds."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"

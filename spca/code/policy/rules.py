@@ -1,6 +1,7 @@
-"""The policy's rules for the nodes inside a definition, one rule per node type, and for methods (pure).
+"""The policy's rules for methods and for the nodes inside a definition, one rule per node type (pure).
 
-Each rule yields the faults of a node without its children. A fault names the thing and says what to do instead.
+Each rule yields the faults of a node without its children. A fault is a text that names what is refused, and says what
+to do instead.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from spca.contracts import PRIMITIVE_METHODS
 from spca.plan.pddl import STATE_ATTRIBUTES
 
 Words = Iterator[str]
-"""Faults in words."""
+"""Iterator over faults, each as a text."""
 
 _ARRAYS: Final = ("full_grid", "current_observation", "previous_actions")
 _MUTATORS: Final = frozenset(
@@ -45,11 +46,12 @@ _MUTATORS: Final = frozenset(
         "setfield",
     )
 )
-"""State attributes that can be changed in place (``_ARRAYS``), and the methods that change them."""
+"""Names of the methods that change an array or list in place; ``_ARRAYS`` names the state attributes they could change.
+"""
 
 
 def check_node(node: ast.AST, names: Names) -> Words:
-    """Yield the faults of a node that do not depend on its place."""
+    """Yield the faults of a node, except faults that depend on where the node stands."""
     rule = _RULES.get(type(node))
     return rule(node, names) if rule else iter(())
 
@@ -90,8 +92,8 @@ def check_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Wo
 def is_constant(node: ast.expr, names: Names, any_name: bool, in_call: bool = False) -> bool:
     """Return whether an expression is a constant: literals, arithmetic, tuples and a few harmless calls.
 
-    A constant may use the names of builtins and imports, and any name if ``any_name``. Within the arguments of a call
-    (``in_call``), lambdas and unknown names are forbidden, because the call could execute a method.
+    A constant may use the names of builtins and imports; if ``any_name``, it may use any name. Within the arguments of
+    a call (``in_call``), lambdas and unknown names are forbidden, because the call could execute a method.
     """
     if isinstance(node, ast.Name):
         is_allowed = any_name and (not in_call or node.id in names.meanings)
@@ -153,7 +155,10 @@ def _check_attribute(node: ast.Attribute, names: Names) -> Words:
 
 
 def _check_subscript(node: ast.Subscript, names: Names) -> Words:
-    """Yield the faults of an assignment to an item: every attribute on the way counts as written."""
+    """Yield the faults of an assignment to an item.
+
+    In ``a.b[0].c[1] = x``, for example, the attributes ``b`` and ``c`` count as written.
+    """
     if isinstance(node.ctx, ast.Load):
         return
     inner: ast.expr = node
@@ -177,7 +182,8 @@ def _fault_of_write(node: ast.Attribute, names: Names) -> str:
 
 
 def _check_call(node: ast.Call, names: Names) -> Words:
-    """Yield the faults of a call: a computed name for ``getattr``, a missing seed, or a change of the state."""
+    """Yield the faults of a call: ``getattr`` with a computed name, a missing seed, or a change of the agent's state.
+    """
     function = names.full_name(node.func)
     if function == "getattr":
         if any(isinstance(name, _COMPUTED) for name in node.args[1:2]):

@@ -104,7 +104,7 @@ class RequestOptions:
     """Limits and options of an answer; None leaves an option to the model.
 
     Attributes:
-        max_output_tokens: most tokens of the answer, including reasoning.
+        max_output_tokens: maximum number of tokens of the answer, including reasoning.
         temperature: sampling temperature; some models accept only their default.
         timeout_s: seconds after which the request is given up.
         effort: reasoning effort, such as "none" or "low".
@@ -118,7 +118,9 @@ class RequestOptions:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where in a run a call is made; ``number`` counts the calls of a role, such as "planner", within a level, from 0.
+    """Where in a run a call is made; ``number`` is the number of the call among the calls of its role in its level.
+
+    Numbers begin at 0; a role is, for example, "planner".
     """
 
     category: str

@@ -229,7 +229,9 @@ class ModelServer(ABC):
             raise self._translate(error, request) from error
 
     def _translate(self, error: Exception, request: Request) -> ProviderError:
-        """Return an SDK's error as an error of this program; the first recognised error in its chain of causes decides.
+        """Return an SDK's error as an error of this program.
+
+        The first recognised error in the chain of its causes decides.
         """
         label = self._label
         for link in error_chain(error):

@@ -34,7 +34,7 @@ class Errand:
         verb: "get", "survive", "pick up", "carry", "turn on", "open" or "push".
         thing: the name of the thing to act on ("key_blue_2"), or "" if the errand names no thing.
         target: the number of the target, counted from 1 row by row, onto which a block is pushed; 0 if the block is
-            pushed to a cell.
+            pushed to a cell. Other verbs ignore the number.
         cell: the (row, column) to which a block is pushed, counted from 0; None if unknown or not needed.
         forbidden: the state that the errand describes must not hold at the end.
         offset: the (rows down, columns right) of the cell from the start; None if ``cell`` is known or not needed.

@@ -1,7 +1,7 @@
-"""The cheapest way to do what a gridworld task asks for, as far as it is known: A* over primitives (pure).
+"""The cheapest way to do what a gridworld task asks for, as far as the task is known: A* over primitives (pure).
 
-Which switch opens which gate is not known. A way may go through as many closed gates as switches were pressed before on
-it; with ``generous`` a single switch is hoped to open all of them.
+The prompt does not say which switch opens which gate. A way may therefore pass as many closed gates as switches were
+pressed before on the way. With ``generous``, the search hopes that a single switch opens all gates.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from typing import Final, NamedTuple, TypeAlias
 from spca.reference.mechanisms.terrain import Cell, Terrain, ahead_of
 
 MAX_STATES: Final = 300_000
-"""States after which a search gives up."""
-_PUSH: Final = 5
-"""What a push counts for: it cannot be undone, so it should be worth a short detour to do without."""
+"""The number of states after which a search gives up; also an upper bound of the cost of a way."""
+_PUSH_COST: Final = 5
+"""The cost of a push in primitives. No push can be undone, so a short detour without a push should be cheaper."""
 
 
 class State(NamedTuple):
-    """What can change; ``keys`` are the cells of the keys by index, None once they are in hand or used up.
+    """The part of the task that changes on a way.
 
-    ``held`` is a colour; ``opened`` holds the cells of doors and gates that were opened or gone through on this way.
+    ``heading`` is an index of STEPS, ``held`` the colour of the key in hand. ``keys`` are the cells of the keys in the
+    order of ``Search.keys``; a key that is in hand or used up has None. ``opened`` are the cells of doors that were
+    opened, and of closed gates that were passed, on this way. ``pressed`` are the cells of switches that were pressed.
+    ``blocks`` are the cells of the blocks in the order of ``Search.blocks``.
     """
 
     cell: Cell
@@ -36,10 +39,15 @@ class State(NamedTuple):
 
 
 Test: TypeAlias = Callable[[State], bool]
+"""A condition on a state."""
 
 
 class Event(NamedTuple):
-    """Something that a way does besides walking: "take", "drop", "unlock", "press", "pass" or "push" of a thing."""
+    """An act on a thing that is part of a way; walking is no event.
+
+    ``verb`` is "take", "drop", "unlock", "press", "turn off", "pass" (a closed gate) or "push". ``thing`` is the name of
+    the thing, but for "drop" the colour of the key. ``other`` is the name of the mark or cell that a block is pushed to.
+    """
 
     verb: str
     thing: str
@@ -48,7 +56,10 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way: its length in primitives, pushes counting more, what it does, and where it ends."""
+    """A way from the present state to the state ``end``, with its events in order.
+
+    ``cost`` is the number of primitives, in which each push counts as ``_PUSH_COST`` primitives.
+    """
 
     cost: int
     events: tuple[Event, ...]
@@ -56,13 +67,14 @@ class Way:
 
 
 class Search:
-    """Ways through a terrain.
+    """A search for ways through a terrain.
 
     Args:
         keeps_keys: a key stays in hand when it opens a door.
-        held_down: names of switches that work only while something stands on them.
-        blocks_hold: a block on any other switch is hoped to work too.
-        turned_off: names of switches that are on and are to be turned off.
+        held_down: the names of switches that work only while something stands on them.
+        blocks_hold: assume that a block on any other switch makes the switch work too.
+        turned_off: the names of switches that are on and have to be turned off.
+        generous: assume that a single switch opens all gates.
     """
 
     def __init__(
@@ -80,22 +92,27 @@ class Search:
         self._generous = generous
         self.keys = terrain.find_kind("key")
         self.blocks = tuple(thing for thing in terrain.find_kind("block") if thing.state != "fixed")
-        self._colours = tuple(key.colour for key in self.keys)
-        self._locked = {door.cell: door for door in terrain.find_kind("door", "locked")}
-        self._shut = {gate.cell: gate for gate in terrain.find_kind("gate", "closed")}
-        off = terrain.find_kind("switch", "off")
-        self._switches = {switch.cell: switch for switch in off if switch.name not in held_down}
-        self._plates = frozenset(switch.cell for switch in off if blocks_hold or switch.name in held_down)
-        on = terrain.find_kind("switch", "on")
-        self._on = {switch.cell: switch for switch in on if switch.name in turned_off}
-        self._switches |= self._on
-        plates = [switch for switch in off if switch.cell in self._plates]
+        self._key_colours = tuple(key.colour for key in self.keys)
+        self._locked_doors = {door.cell: door for door in terrain.find_kind("door", "locked")}
+        self._closed_gates = {gate.cell: gate for gate in terrain.find_kind("gate", "closed")}
+
+        switches_off = terrain.find_kind("switch", "off")
+        switches_on = terrain.find_kind("switch", "on")
+        self._to_turn_off = {switch.cell: switch for switch in switches_on if switch.name in turned_off}
+        # The switches that the agent may press, by cell.
+        self._pressable = {switch.cell: switch for switch in switches_off if switch.name not in held_down}
+        self._pressable |= self._to_turn_off
+
+        # The switches that a block on them turns on.
+        plates = [switch for switch in switches_off if blocks_hold or switch.name in held_down]
+        self._plates = frozenset(plate.cell for plate in plates)
         marks = (*terrain.find_kind("target"), *plates)
-        self._marks = {mark.cell: mark.name for mark in marks}
-        passable = ("switch", "target", "key", "block")
-        standing = {thing.cell for thing in terrain.things.values() if thing.kind not in passable}
-        self._takes_block = terrain.open_ground - standing
-        self._free = self._takes_block - {switch.cell for switch in terrain.find_kind("switch")}
+        self._mark_names = {mark.cell: mark.name for mark in marks}
+
+        passable_kinds = ("switch", "target", "key", "block")
+        obstacles = {thing.cell for thing in terrain.things.values() if thing.kind not in passable_kinds}
+        self._block_ground = terrain.open_ground - obstacles
+        self._drop_ground = self._block_ground - {switch.cell for switch in terrain.find_kind("switch")}
 
     def start(self) -> State:
         """Return the present state."""
@@ -105,136 +122,174 @@ class Search:
         return State(terrain.position, terrain.heading, terrain.held, keys, frozenset(), frozenset(), cells)
 
     def way(self, test: Test, towards: frozenset[Cell] = frozenset()) -> Way | None:
-        """Return the cheapest way to a state that passes a test; None when there is none, or none was found in time.
+        """Return the cheapest way to a state that passes a test.
+
+        Return None if there is no such way, or if the search gives up after MAX_STATES states.
 
         Args:
-            towards: cells, if any, on one of which such a state stands; they guide the search.
+            towards: every state that passes the test has the agent on one of these cells. The distance to these cells
+                is the heuristic of A*. If there are no such cells, the search has no heuristic.
         """
-        far = self._distances(towards) if towards else {}
+        distances = self._find_distances(towards) if towards else {}
         start = self.start()
-        before: dict[State, State | None] = {start: None}
+        predecessors: dict[State, State | None] = {start: None}
         costs = {start: 0}
-        number = 0
-        heap = [(far.get(start.cell, 0), 0, 0, start)]
+        # Heap entries are (estimate of the whole cost, minus the entry's number, cost so far, state). Of entries with
+        # the same estimate, the newest comes first. States themselves are never compared, because numbers differ.
+        entry_number = 0
+        heap = [(distances.get(start.cell, 0), 0, 0, start)]
         while heap and len(costs) < MAX_STATES:
             _, _, cost, state = heapq.heappop(heap)
-            if cost > costs[state]:
+            is_outdated = cost > costs[state]
+            if is_outdated:
                 continue
             if test(state):
-                return Way(cost, tuple(self._events(before, state)), state)
-            for after in self._successors(state):
-                total = cost + (1 if after.blocks == state.blocks else _PUSH)
-                if total < costs.get(after, MAX_STATES) and (not far or after.cell in far):
-                    costs[after] = total
-                    before[after] = state
-                    number = number + 1
-                    heapq.heappush(heap, (total + far.get(after.cell, 0), -number, total, after))
+                return Way(cost, tuple(self._list_events(predecessors, state)), state)
+            for successor in self._successors(state):
+                total = cost + (1 if successor.blocks == state.blocks else _PUSH_COST)
+                can_arrive = not distances or successor.cell in distances
+                if can_arrive and total < costs.get(successor, MAX_STATES):
+                    costs[successor] = total
+                    predecessors[successor] = state
+                    entry_number += 1
+                    estimate = total + distances.get(successor.cell, 0)
+                    heapq.heappush(heap, (estimate, -entry_number, total, successor))
         return None
 
     def opens(self, state: State, gates: Set[Cell]) -> bool:
-        """Return whether so many switches are on in a state that these closed gates may be hoped to be open too."""
-        passed = (state.opened & self._shut.keys()) | gates
-        return not gates or self._means(state) >= (1 if self._generous else len(passed))
+        """Return whether the switches that are on in ``state`` may have opened these closed gates too.
+
+        Unless the search is generous, this takes a switch for each of ``gates`` and for each closed gate already passed.
+        """
+        if not gates:
+            return True
+        needed = 1 if self._generous else len(self._list_passed_gates(state) | gates)
+        return self._count_switched_on(state) >= needed
 
     def _successors(self, state: State) -> Iterator[State]:
+        """Yield the states after each primitive: turn right, turn left, step ahead, use the hand, press the switch."""
         yield state._replace(heading=(state.heading + 1) % 4)
         yield state._replace(heading=(state.heading - 1) % 4)
         ahead = ahead_of(state.cell, state.heading)
-        if (moved := self._move(state, ahead)) is not None:
+        if (moved := self._step_ahead(state, ahead)) is not None:
             yield moved
-        yield from self._handle(state, ahead)
-        if state.cell in self._switches and state.cell not in state.pressed:
+        yield from self._use_hand(state, ahead)
+        if state.cell in self._pressable and state.cell not in state.pressed:
             yield state._replace(pressed=state.pressed | {state.cell})
 
-    def _move(self, state: State, ahead: Cell) -> State | None:
+    def _step_ahead(self, state: State, ahead: Cell) -> State | None:
+        """Return the state after a step to ``ahead``, which may push a block or pass a gate; None if impossible."""
         if ahead not in self.terrain.open_ground:
             return None
         blocks = state.blocks
         opened = state.opened
         if ahead in blocks:
             beyond = ahead_of(ahead, state.heading)
-            if beyond not in self._takes_block or beyond in blocks or beyond in state.keys:
+            if beyond not in self._block_ground or beyond in blocks or beyond in state.keys:
                 return None
-            blocks = tuple(beyond if cell == ahead else cell for cell in blocks)
+            blocks = tuple(beyond if block == ahead else block for block in blocks)
         elif ahead not in opened:
-            if ahead in self._locked:
+            if ahead in self._locked_doors:
                 return None
-            if ahead in self._shut:
+            if ahead in self._closed_gates:
                 if not self._may_pass(state):
                     return None
                 opened = opened | {ahead}
-        return state._replace(cell=self.terrain.leads.get(ahead, ahead), blocks=blocks, opened=opened)
+        arrival = self.terrain.leads.get(ahead, ahead)
+        return state._replace(cell=arrival, blocks=blocks, opened=opened)
 
     def _may_pass(self, state: State) -> bool:
-        """Return whether one more closed gate may be hoped to be open."""
-        return self._means(state) > (0 if self._generous else len(state.opened & self._shut.keys()))
+        """Return whether the switches that are on in ``state`` may have opened one more closed gate."""
+        used = 0 if self._generous else len(self._list_passed_gates(state))
+        return self._count_switched_on(state) > used
 
-    def _means(self, state: State) -> int:
-        """Return how many switches were turned on."""
-        return len((state.pressed - self._on.keys()) | self._plates.intersection(state.blocks))
+    def _list_passed_gates(self, state: State) -> Set[Cell]:
+        """Return the cells of the closed gates that were passed on the way."""
+        return state.opened & self._closed_gates.keys()
 
-    def _handle(self, state: State, ahead: Cell) -> Iterator[State]:
-        """Yield the states after what hand and key can do: take, drop, unlock."""
+    def _count_switched_on(self, state: State) -> int:
+        """Return how many switches were turned on by the agent or by a block."""
+        turned_on = state.pressed - self._to_turn_off.keys()
+        return len(turned_on | self._plates.intersection(state.blocks))
+
+    def _use_hand(self, state: State, ahead: Cell) -> Iterator[State]:
+        """Yield the state after using the hand: take a key, unlock the door ahead, or drop the key ahead.
+
+        Yield nothing if none of these is possible.
+        """
         if state.held is None:
+            # A key under the agent is taken before a key ahead.
             place = state.cell if state.cell in state.keys else ahead
             if place in state.keys:
                 index = state.keys.index(place)
-                yield state._replace(held=self._colours[index], keys=_replace_cell(state.keys, index, None))
+                yield state._replace(held=self._key_colours[index], keys=_replace_cell(state.keys, index, None))
             return
-        door = self._locked.get(ahead)
+
+        door = self._locked_doors.get(ahead)
         if door is not None and ahead not in state.opened and door.colour == state.held:
             held = state.held if self._keeps_keys else None
             yield state._replace(held=held, opened=state.opened | {ahead})
-        elif ahead in self._free and ahead not in state.blocks and ahead not in state.keys:
-            # What is put down is wanted no more: ways that come back for it are left out.
+        elif ahead in self._drop_ground and ahead not in state.blocks and ahead not in state.keys:
+            # A dropped key has no cell any more, so the search leaves out ways that come back for the key.
             yield state._replace(held=None)
 
-    def _events(self, before: Mapping[State, State | None], state: State) -> Iterator[Event]:
-        """Yield what happens between the states of a way, in order."""
+    def _list_events(self, predecessors: Mapping[State, State | None], end: State) -> Iterator[Event]:
+        """Yield the events of the way that ends in the state ``end``, in order."""
         states: list[State] = []
-        current: State | None = state
+        current: State | None = end
         while current is not None:
             states.append(current)
-            current = before[current]
+            current = predecessors[current]
         states.reverse()
         for old, new in pairwise(states):
-            yield from self._event(old, new)
+            yield from self._compare(old, new)
 
-    def _event(self, old: State, new: State) -> Iterator[Event]:
-        for index, (was, now) in enumerate(zip(old.keys, new.keys, strict=True)):
-            if was != now:
-                yield Event("take", self.keys[index].name)
+    def _compare(self, old: State, new: State) -> Iterator[Event]:
+        """Yield the events between a state and the next state of a way."""
+        for key, old_cell, new_cell in zip(self.keys, old.keys, new.keys, strict=True):
+            if old_cell != new_cell:
+                yield Event("take", key.name)
+
         for cell in new.opened - old.opened:
-            thing = self._locked.get(cell) or self._shut[cell]
-            yield Event("unlock" if cell in self._locked else "pass", thing.name)
+            if cell in self._locked_doors:
+                yield Event("unlock", self._locked_doors[cell].name)
+            else:
+                yield Event("pass", self._closed_gates[cell].name)
+
         if old.held and not new.held and new.opened == old.opened:
             yield Event("drop", old.held)
+
         for cell in new.pressed - old.pressed:
-            yield Event("turn off" if cell in self._on else "press", self._switches[cell].name)
-        for block, was, now in zip(self.blocks, old.blocks, new.blocks, strict=True):
-            if was != now:
-                row, column = now
-                yield Event("push", block.name, self._marks.get(now) or f"cell_{row}_{column}")
+            verb = "turn off" if cell in self._to_turn_off else "press"
+            yield Event(verb, self._pressable[cell].name)
 
-    def _distances(self, towards: frozenset[Cell]) -> dict[Cell, int]:
-        """Return the fewest moves to one of ``towards`` where nothing is closed.
+        for block, old_place, new_place in zip(self.blocks, old.blocks, new.blocks, strict=True):
+            if old_place != new_place:
+                row, column = new_place
+                yield Event("push", block.name, self._mark_names.get(new_place) or f"cell_{row}_{column}")
 
-        Cells from which there is no way are left out.
+    def _find_distances(self, targets: frozenset[Cell]) -> dict[Cell, int]:
+        """Return the fewest steps from each cell to one of ``targets``, if nothing were closed.
+
+        Cells without a way to a target are left out.
         """
-        arrivals: dict[Cell, list[Cell]] = {}
+        neighbours: dict[Cell, list[Cell]] = {}  # the cells from which one step leads to a cell
         for cell in self.terrain.open_ground:
             for heading in range(4):
                 ahead = ahead_of(cell, heading)
                 if ahead in self.terrain.open_ground:
-                    arrivals.setdefault(self.terrain.leads.get(ahead, ahead), []).append(cell)
-        far = dict.fromkeys(towards, 0)
-        border = list(towards)
-        for cell in border:
-            for earlier in arrivals.get(cell, ()):
-                if earlier not in far:
-                    far[earlier] = far[cell] + 1
-                    border.append(earlier)
-        return far
+                    arrival = self.terrain.leads.get(ahead, ahead)
+                    neighbours.setdefault(arrival, []).append(cell)
+
+        # Breadth-first search from the targets backwards; the queue grows during the loop.
+        distances = dict.fromkeys(targets, 0)
+        queue = list(targets)
+        for cell in queue:
+            for neighbour in neighbours.get(cell, ()):
+                if neighbour not in distances:
+                    distances[neighbour] = distances[cell] + 1
+                    queue.append(neighbour)
+        return distances
 
 
 def _replace_cell(cells: tuple[Cell | None, ...], index: int, cell: Cell | None) -> tuple[Cell | None, ...]:

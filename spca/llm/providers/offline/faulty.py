@@ -152,8 +152,9 @@ class FaultyProvider:
         return json.dumps(answer | {"writer": writer})
 
     def _next_fault(self, request: Request) -> str:
-        """Return the fault for the next answer, "none" for no fault; the opening of a conversation advances the
-        schedule.
+        """Return the fault for the next answer, "none" for no fault.
+
+        A request that opens a conversation advances the schedule.
         """
         if not _is_opening(request):  # the request asks for a repair
             spoils_repair = self._spoils_next_repair

@@ -79,8 +79,7 @@ class ReplayProvider:
         return transcript.answer.get()
 
     def _explain_miss(self, request: Request, key: str, *, is_known: bool) -> str:
-        """Return why the recording has no answer; ``is_known`` means that the prompt was recorded, but too few times.
-        """
+        """Return why the recording has no answer; ``is_known`` means that the prompt was recorded too few times."""
         turn = request.turn
         if self._by_turn and turn:
             level = f"{turn.category}/{turn.level} with seed {turn.seed}"
