@@ -44,7 +44,7 @@ class Floor:
 
     @cached_property
     def narrow(self) -> frozenset[Cell]:
-        """The cells whose floor neighbours form at least two groups separated by walls: doorways and corridors, not
+        """The cells whose floor neighbours form two or more groups separated by walls: doorways and corridors, not
         corners.
         """
         return frozenset(cell for cell in self.cells if self._count_floor_runs(cell) >= 2)

@@ -1,8 +1,8 @@
 """The mechanisms of a task as MiniGrid objects, drawn in MiniGrid's style.
 
 MiniGrid has no type index for most mechanisms. Each mechanism takes the index of the MiniGrid type that behaves most
-similarly, with a state from 0 to 2. Every code is therefore within MiniGrid's tables. A look is the visible content of a
-cell (:class:`gridworld.rules.observation.Look`); different looks have different codes:
+similarly, with a state from 0 to 2. Every code is therefore within MiniGrid's tables. A look is what a cell shows
+(:class:`gridworld.rules.observation.Look`); different looks have different codes:
 
 =====================  ========================================================
 look                   ``encode()``: type, colour, state

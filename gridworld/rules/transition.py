@@ -112,9 +112,7 @@ def _replace_item(items: tuple[_Item, ...], index: int, item: _Item) -> tuple[_I
 
 
 def _toggle(layout: Layout, state: State) -> State:
-    """Return the state after the agent uses the switch on its own cell or, without a switch there, opens the door
-    ahead.
-    """
+    """Return the state after the agent uses the switch on its own cell or, without a switch, opens the door ahead."""
     if state.position in layout.switches:
         return _toggle_switch(layout, state, state.position)
     door = layout.doors.get(layout.tiling.ahead(state.position, state.heading))

@@ -85,7 +85,7 @@ class Driver:
         self._planning: Generator[None, None, _Plan | None] | None = None  # the search in progress
         self._now = self._retry_at = self._checked_stamp = 0.0
         self._waiting_since: float | None = None
-        # When and where the robot last moved, and since when and where it rests because no way was found.
+        # (time, pose) of the robot's last motion, and of the moment since which the robot rests without a way.
         self._last_motion: tuple[float, Pose] | None = None
         self._failing_since: tuple[float, Pose] | None = None
         self._banned_direction = 0  # of the first step of the next maneuver: +1 forward, -1 reverse, 0 none
@@ -148,7 +148,10 @@ class Driver:
         return goal.heading is None or self._follower.is_done or self._is_plan_stale
 
     def _is_stuck(self) -> bool:
-        """Return whether the robot has been commanded to move for long but has not moved; if so, restart the clock."""
+        """Return whether the robot has not moved for ``_STUCK_S`` although the follower commanded motion.
+
+        A result of True restarts the measurement of the time.
+        """
         pose = self._slam.estimate.pose
         if self._last_motion is None or self._follower.is_done or _has_moved(pose, self._last_motion[1]):
             self._last_motion = self._now, pose
@@ -241,7 +244,7 @@ class Driver:
         return None
 
     def _plan_attempts(self, goal: Aim) -> Iterator[_Attempt]:
-        """Yield attempts, the cheapest first: to the goal if it is near, else to places along the route."""
+        """Yield attempts, the cheapest first: to a near goal, or to places along the route to a far goal."""
         if self._is_turn:
             yield from _final_attempts(goal)
             return
@@ -249,7 +252,7 @@ class Driver:
         if way is None:
             return
         if length_of(way) <= _HORIZON_M:
-            # The way may end beside the goal; what it misses is taken from the tolerance.
+            # The way may end beside the goal; the distance between end and goal reduces the tolerance.
             x, y = way[-1]
             tolerance = max(_MIN_TOLERANCE_M, goal.tolerance - hypot(x - goal.x, y - goal.y))
             yield from _final_attempts(Aim(x, y, tolerance, goal.heading, goal.heading_tolerance))
@@ -280,8 +283,8 @@ class Driver:
 def count_free_poses(is_free: NDArray[np.bool_]) -> int | None:
     """Return how many poses of a way come before the first blocked pose, or None if no pose is blocked.
 
-    ``is_free`` is bool (n,), in driving order. Blocked poses at the start do not count, because the robot then stands
-    too near to an obstacle and the way leads away from it.
+    ``is_free`` is bool (n,), in driving order. Blocked poses at the start do not count: if the robot stands too near to
+    an obstacle, the way leads away from the obstacle.
     """
     first_free = int(is_free.argmax())
     if not is_free[first_free]:

@@ -1,8 +1,10 @@
 """Follow a maneuver: compute velocities that keep the rear axle on its arcs, forward and in reverse.
 
 The curvature of the arc is fed forward. The errors to the side and in heading are fed back, critically damped over
-``_BLEND_M`` metres of way. The controllers of kompass-core cannot drive a multi-point turn to a heading. Its pure
-pursuit and Stanley controllers only drive forward and towards points, and its DWA takes no poses as goals.
+``_BLEND_M`` metres of way.
+
+The controllers of the library kompass-core cannot drive a multi-point turn to a heading. Pure pursuit and the Stanley
+controller only drive forward and towards points, and DWA takes no poses as goals.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def _sample_track(steps: Sequence[Step]) -> _Track:
     signs = []
     for number, step in enumerate(steps):
         sign = 1 if step.distance > 0 else -1
-        # A step in the same direction starts where the step before ended: its first sample is already in the track.
+        # A step in the same direction starts at the end of the step before, so the track already has its first sample.
         is_section_start = number == 0 or steps[number - 1].distance * step.distance < 0
         count = max(1, round(step.length / _SPACING_M))
         first = 0 if is_section_start else 1
@@ -81,7 +83,7 @@ _EMPTY_TRACK = _sample_track(())
 
 
 class Follower:
-    """Drives along one sequence of steps; ``is_done`` is True at the end and when there are no steps."""
+    """Drives along a sequence of steps; ``is_done`` is True at the end of the steps and without steps."""
 
     def __init__(self, config: RobotConfig) -> None:
         self.is_done = True

@@ -46,14 +46,14 @@ class FrontierFinder:
     def __init__(self) -> None:
         self._known: dict[int, _Cluster] = {}  # id: cluster of the last search
         self._next_id = 1
-        self._returned_before: dict[int, _Cluster] = {}  # id: cluster, without those that were found only once
+        self._returned_before: dict[int, _Cluster] = {}  # id: cluster that at least two searches found
         self.cut_off = 0
 
     def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
         """Return the frontiers that can be reached from ``start``, the widest first.
 
-        A narrow frontier is returned only when found a second time, or if no other frontier exists. The reason: a wall
-        seen along its length is full of holes for a moment, and the holes are not frontiers.
+        A narrow frontier is returned only when found a second time, or if no other frontier exists, because a wall seen
+        along its length has many holes for a moment, which are not frontiers.
 
         Args:
             grid: the map.
@@ -76,7 +76,7 @@ class FrontierFinder:
         return tuple(Frontier(i, *cluster.place, cluster.width) for i, cluster in returned.items())
 
     def _assign_ids(self, clusters: list[_Cluster]) -> dict[int, _Cluster]:
-        """Return the clusters by id: the id of the nearest known cluster if it is near enough, else a new id."""
+        """Return id: cluster; a cluster near a known cluster takes over the known id, any other gets a new id."""
         by_id: dict[int, _Cluster] = {}
         unmatched = dict(self._known)
         for cluster in clusters:
@@ -92,7 +92,7 @@ class FrontierFinder:
 
 
 def _match_distance(cluster: _Cluster, other: _Cluster) -> float:
-    """Return the distance of their middles, metres, up to which two clusters count as the same frontier."""
+    """Return the distance between the middles of two clusters, metres, up to which both are the same frontier."""
     return max(_MATCH_M, min(cluster.width, other.width) / 2)
 
 

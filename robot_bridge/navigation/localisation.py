@@ -336,7 +336,7 @@ def search_pose(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -
     step = max(1, round(_SEARCH_STEP_M / walls.resolution))
     max_offset = ceil(reach / walls.resolution / step) * step
     offsets = np.arange(-max_offset, max_offset + 1, step)  # cells, along x and along y
-    # Cells are clipped to max_offset + 1 outside the map, then shifted by max_offset: the border contains all lookups.
+    # Cells are clipped to max_offset + 1 outside the map and shifted by max_offset, so the border contains all lookups.
     border = 2 * max_offset + 1
     is_on_wall = np.pad(walls.distance < _ON_WALL_M, border)
     width = is_on_wall.shape[1]

@@ -1,9 +1,8 @@
 """Find maneuvers that an Ackermann robot can really drive, by a search over arcs (hybrid A*).
 
-Every step is a short arc, forward or in reverse. A step is allowed if the footprint stays clear along the arc *and*
-along the continuation of the arc by the length of the emergency zone. The continuation counts because the safety chain
-stops motion that would bring an obstacle into the zone. In narrow places, turns therefore become multi-point turns that
-the chain lets through.
+Every step is a short arc, forward or in reverse. The footprint must stay clear along the arc *and* along a continuation
+of the arc as long as the emergency zone. The continuation counts because the safety chain stops motion that would bring
+an obstacle into the zone. In narrow places, turns therefore become multi-point turns that the chain lets through.
 
 The search is deterministic because its budget is in expanded nodes, never in seconds.
 """
@@ -164,8 +163,8 @@ FINE = Effort(0.05, 8000)
 class _FirstStep:
     """Constraints on the first step of a search.
 
-    ``curvature`` is that of the current steering, 1/m. ``direction`` is the current direction, ``banned`` the forbidden
-    direction: +1 forward, -1 reverse, 0 none. ``margin`` is the room to keep at the start, metres.
+    ``curvature`` is the curvature of the current steering, 1/m. ``direction`` is the current direction, ``banned`` the
+    forbidden direction: +1 forward, -1 reverse, 0 none. ``margin`` is the room to keep at the start, metres.
     """
 
     curvature: float
@@ -229,7 +228,7 @@ class ManeuverPlanner:
 class Search:
     """One search, which can run in portions.
 
-    ``steps`` is None until a way is found, then the way; () if the start already meets the aim.
+    ``steps`` is None until a way is found. After that, ``steps`` is the way, or () if the start already meets the aim.
     """
 
     def __init__(
@@ -313,7 +312,7 @@ class Search:
         is_root = (last_moves < 0)[:, None]
         is_banned = is_root & (signs[None] == banned) & (banned != 0)
         allowed &= ~is_banned
-        # A node that starts too close to an obstacle must not lose the room that it has gained.
+        # If the start is too close to an obstacle, later steps must not lose the room that earlier steps have gained.
         end_margins = np.minimum(self._margin, np.maximum(margin, room))
 
         guesses = self._guess_distance(ends)

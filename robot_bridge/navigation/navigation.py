@@ -1,4 +1,4 @@
-"""Navigation: localise the robot, map the place, and drive to goals in it.
+"""Navigation: localise the robot, map the place, and drive to goals on the map.
 
 Call :meth:`Navigation.update` once per observation and :meth:`Navigation.twist` once per period of the control loop.
 The module reads no clock and draws no random numbers, so the same observations give the same run.
@@ -27,7 +27,7 @@ class Navigation(Slam):
 
     Args:
         config: the robot's configuration.
-        start: the robot's pose in the map frame when it is switched on.
+        start: the robot's pose in the map frame at the start of the run.
     """
 
     def __init__(self, config: RobotConfig, start: Pose) -> None:
@@ -67,12 +67,12 @@ class Navigation(Slam):
         return None if way is None else length_of(way)
 
     def mark(self, points: ArrayLike) -> None:
-        """Mark obstacles that the lidar does not see, points (n, 2) in the map frame; all later ways avoid them."""
+        """Mark obstacles that the lidar does not see, so that all later ways avoid the points, (n, 2), map frame."""
         self.map.fix(np.asarray(points, np.float64).reshape(-1, 2))
         self._frontiers = (-_FRONTIERS_PERIOD_S, ())
 
     def go_to(self, goal: NavGoalTarget) -> bool:
-        """Begin to drive to a goal; return False, and change nothing, if no way leads there."""
+        """Begin to drive to a goal; return False, and change nothing, if no way leads to the goal."""
         if self.way((goal.x, goal.y), goal.tolerance) is None:
             return False
         self._driver.begin(Aim(goal.x, goal.y, goal.tolerance, goal.heading, _HEADING_TOLERANCE_RADIANS))

@@ -227,9 +227,9 @@ def _straighten_way(costs: CostGrid, weights: NDArray[np.float32], places: Seque
 def _accumulate_costs(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
     """Return the accumulated cost of the way to each place, (n,).
 
-    Each piece of the way joins two places with the place between them left out, so that the stairs of the grid do not
-    count as length. Places with even indices therefore count from place 0 and places with odd indices from place 1:
-    only differences between places an even number apart have a meaning.
+    A piece of the way joins a place with the next but one, so that the stairs of the grid do not count as length.
+    Costs of places with even indices therefore count from place 0, costs of places with odd indices from place 1. Only
+    the difference of two places an even number apart is meaningful.
     """
     weight = weights[costs.cells(places)].astype(np.float64)
     dx, dy = (places[2:] - places[:-2]).T

@@ -1,4 +1,4 @@
-"""The deadman, the last safety on the robot: pass the host's commands on while they are fresh, else send zeros.
+"""The deadman, the last safety on the robot: pass fresh commands of the host on, and send zeros without them.
 
 This file runs on the robot under Python 3.10 and imports only the standard library. ``relay.py`` gives the deadman its
 transport. Without the deadman, the driver would keep the last command for ever if the host was killed, hangs or is out
@@ -84,7 +84,7 @@ class Deadman:
         return 0 <= now - self._arrived <= self._timeout
 
     def output(self, now: float) -> tuple[float, float]:
-        """Return (m/s, rad/s) to send to the driver now: the newest command if it is fresh, else zeros."""
+        """Return (m/s, rad/s) to send to the driver now: the newest command if fresh and not stopped, else zeros."""
         if self.is_stopped or not self.is_fresh(now):
             return (0.0, 0.0)
         return self._command
@@ -98,7 +98,7 @@ class Transport(Protocol):
     """The connection of the deadman with the host's topics and the driver's topic."""
 
     def receive(self, seconds: float) -> Sequence[tuple[float, float] | bool]:
-        """Wait for messages of the host and return them in order; return [] if none has come after ``seconds``.
+        """Wait for messages of the host; return the messages in order, or [] if no message comes in ``seconds``.
 
         A message is (linear, angular) in m/s and rad/s, or True to stop, or False to release.
         """
@@ -116,8 +116,8 @@ def serve(
 ) -> None:
     """Pass commands on until ``is_over`` returns True.
 
-    A new command is sent at once and repeated while it is fresh; after that, zeros are sent. At the end, and also if
-    the transport raises an exception, zeros are sent and the transport is closed.
+    A new command is sent at once and repeated as long as the command is fresh. After that, zeros are sent. At the end,
+    and also if the transport raises an exception, zeros are sent and the transport is closed.
     """
     try:
         while not is_over():

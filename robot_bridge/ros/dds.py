@@ -1,8 +1,8 @@
 """ROS 2 topics over DDS without ROS: cyclonedds carries the bytes of :mod:`robot_bridge.ros.types`.
 
-Names, types and quality of service are those of ROS 2 Humble, so that messages can be exchanged with nodes under
-Cyclone DDS or Fast DDS. ``CYCLONEDDS_URI`` configures the network, as with ROS. A peer that was killed still counts as
-connected for about ten seconds. Therefore judge by the age of messages whether a peer is alive.
+Names, types and quality of service follow ROS 2 Humble. Therefore nodes of ROS under Cyclone DDS or Fast DDS exchange
+messages with this program. ``CYCLONEDDS_URI`` configures the network, as with ROS. A peer that was killed still counts
+as connected for about ten seconds. Therefore judge by the age of messages whether a peer is alive.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Subscription:
         self._detach: Callable[[], None] | None = bus.attach(self._reader)
 
     def take(self) -> list[Any]:
-        """Return the messages that have come since the last call, oldest first; older ones beyond ``depth`` are lost.
+        """Return the messages that have come since the last call, oldest first; only the newest ``depth`` are kept.
 
         Raises:
             DeviceError: the network failed.

@@ -1,7 +1,7 @@
 """Convert pictures to ROS 2 messages and back, plain or compressed. Pure.
 
-Plain colour comes in the encodings that cameras use, plain depth in millimetres or metres. Compressed colour is a JPEG
-and compressed depth a PNG, as ``compressed_image_transport`` writes them. Messages come from other programs. If a
+Plain colour comes in the encodings that cameras use, plain depth in millimetres or metres. Compressed pictures have the
+formats of ``compressed_image_transport``: JPEG for colour, PNG for depth. Messages come from other programs. If a
 message is not a picture, ValueError is raised with a text of one line.
 """
 
@@ -37,7 +37,7 @@ def image_message(time: float, rgb: NDArray[np.uint8]) -> Any:
 
 
 def depth_message(time: float, depth: NDArray[np.float32]) -> Any:
-    """Return a ``sensor_msgs/Image`` with depth in millimetres, as RGB-D cameras send it."""
+    """Return a ``sensor_msgs/Image`` with depth in millimetres (16UC1), the usual format of RGB-D cameras."""
     return _image(time, "16UC1", millimetres(depth), 2 * depth.shape[1])
 
 

@@ -83,7 +83,7 @@ def odometry_message(odometry: Odometry) -> Any:
 
 
 def odometry_from(message: Any, stamp: float | None = None) -> Odometry:
-    """Return the odometry of a ``nav_msgs/Odometry``; ``stamp`` replaces the message's stamp, of another clock."""
+    """Return the odometry of a ``nav_msgs/Odometry``; ``stamp``, on this machine's clock, replaces its own stamp."""
     time = seconds(message.header.stamp) if stamp is None else stamp
     return Odometry(time, pose_from(message.pose.pose), twist_from(message.twist.twist))
 

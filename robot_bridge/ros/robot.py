@@ -5,7 +5,7 @@ A thread receives the sensors. An observation holds the newest message of each s
 translated to the clock of :class:`robot_bridge.control.realtime.MonotonicClock` (:mod:`robot_bridge.ros.timing`).
 
 Commands go to a topic of the host. The deadman on the robot passes the commands on to the topic of the driver. This
-program listens on the driver's topic too: the deadman always sends there, at least zeros, and so shows that it runs.
+program listens on the driver's topic too. As long as messages come on this topic, at least zeros, the deadman runs.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Ros2Robot:
         self.arrivals[topic] = Arrivals()
 
     def _require_answer(self, patience: float) -> None:
-        """Wait for scan and odometry, then for the deadman; raise SetupError if they do not come."""
+        """Wait for scan and odometry, then for the deadman; raise SetupError if a sensor or the deadman is missing."""
         domain = self._bus.domain
         topics = self._topics
         if not self._wait_until(lambda: self._observation.scan and self._observation.odometry, patience):
@@ -128,7 +128,11 @@ class Ros2Robot:
             )
 
     def _wait_until(self, condition: Callable[[], object], patience: float) -> bool:
-        """Wait until the condition holds; return whether it does; raise SetupError if the receiving thread failed."""
+        """Wait until the condition holds; return False after ``patience`` seconds.
+
+        Raises:
+            SetupError: the receiving thread has failed.
+        """
         holds = wait_until(lambda: self._fault or condition(), patience)
         if self._fault:
             raise SetupError(self._fault)

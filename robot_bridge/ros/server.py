@@ -1,7 +1,7 @@
-"""Serve a robot over DDS in real time, so that it looks like a ROSMASTER A1; usually the simulated robot.
+"""Serve a robot over DDS in real time under the topics of a ROSMASTER A1; usually the simulated robot.
 
 The server publishes the same messages as the drivers of the real robot and obeys ``/cmd_vel``. As on the real robot,
-the deadman runs in a separate process, so that hosts command the served robot and the real robot in the same way.
+the deadman runs in a separate process. Hosts therefore command the served robot and the real robot in the same way.
 """
 
 from __future__ import annotations

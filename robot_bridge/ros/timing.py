@@ -1,8 +1,8 @@
 """Times and rates of messages: translate stamps to the clock of this machine, count arrivals, thin out pictures.
 
-The clocks of the robot and of this machine need not agree. A message cannot arrive before it was stamped. Therefore the
-least difference between arrival and stamp ever seen is the offset of the clocks plus the shortest travel time. A
-message with a greater difference is older by the excess. A frozen sensor or a slow network thus cannot make old
+The clocks of the robot and of this machine need not agree. A message always arrives after the time of its stamp.
+Therefore the least difference between arrival and stamp ever seen is the offset of the clocks plus the shortest travel
+time. A message with a greater difference is older by the excess. A frozen sensor or a slow network thus cannot make old
 measurements look fresh.
 """
 
@@ -76,8 +76,8 @@ class Pace:
         return stamp >= self._due
 
     def count_taken(self, stamp: float) -> None:
-        """Record that a message passed: the next may pass a period after this one was due.
+        """Record that the message with this stamp passed, and set the time from which the next message may pass.
 
-        The next may not pass earlier than half a period after ``stamp``.
+        The next message may pass a period after the last due time, but not within half a period after ``stamp``.
         """
         self._due = max(self._due + self._period, stamp + self._period / 2)

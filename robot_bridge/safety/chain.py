@@ -140,7 +140,7 @@ def choose_command(commands: Sequence[Command], now: float) -> Command | None:
 
     ``commands`` are in order of arrival. This function is the mux of the chain.
     """
-    # Negated, so that an expiry time of NaN counts as unexpired: find_refusal then rejects the command.
+    # The comparison is negated, so that a command with an expiry time of NaN stays: find_refusal rejects this command.
     alive = [command for command in commands if not command.expires <= now]
     return min(reversed(alive), key=lambda command: command.source, default=None)
 
@@ -171,8 +171,8 @@ def _apply_command(state: ChainState, command: Command, odometry: Odometry, now:
 def _act_in_doubt(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
     """Return REST, or the velocity for backing up to find the cause, while measured motion is in doubt.
 
-    The zones are not applied, because they would keep the robot from backing the way it came. Only the distance that is
-    left to back must be free.
+    The zones are not applied, because the zones would keep the robot from backing along its own trail. Only the
+    distance that is left to back must be free.
     """
     doubt = state.doubt
     source = command.source.name.lower()
@@ -191,9 +191,9 @@ def _act_in_doubt(state: ChainState, command: Command, odometry: Odometry, now: 
 def _limit_rate(
     state: ChainState, wanted: float, odometry: Odometry, now: float, config: RobotConfig
 ) -> tuple[float, str]:
-    """Return (speed, reason): the signed speed that may be commanded now, and why it differs from the wanted speed.
+    """Return (speed, reason): the signed speed that may be commanded now, and why the wanted speed may not.
 
-    The reason is "" if both speeds are equal. Only speeding up is limited; the robot may stop at any rate.
+    The reason is "" if the wanted speed may be commanded. Only speeding up is limited; the robot may stop at any rate.
     """
     limits = config.limits
     capped = max(-limits.reverse_speed, min(limits.speed, wanted))
@@ -214,10 +214,10 @@ def _limit_rate(
 def _limit_by_zones(
     state: ChainState, wanted: float, curvature: float, odometry: Odometry, now: float, config: RobotConfig
 ) -> tuple[float, str]:
-    """Return (speed, reason): the signed speed that obstacles on the path allow, and the obstacle that limits it.
+    """Return (speed, reason): the signed speed that obstacles on the path allow, and a text about the nearest obstacle.
 
     The reason is "" if the wanted speed is allowed. The way depends on the speed, because the steering turns while the
-    robot drives. Therefore the allowed speed and then the slowest speed are each checked on their own way.
+    robot drives. Therefore the allowed speed is checked again, on its own way, and after that the slowest speed.
     """
     fastest = max(abs(wanted), abs(odometry.twist.linear))
     points, padding = points_around(state.memory, odometry, now, fastest, config)

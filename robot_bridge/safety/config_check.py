@@ -21,7 +21,7 @@ _SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
 
 
 def require_valid(config: RobotConfig) -> RobotConfig:
-    """Return the configuration unchanged if it is valid.
+    """Return the configuration unchanged, or raise SetupError if the configuration is not valid.
 
     Raises:
         SetupError: the configuration is impossible or unsafe; the message names the value.
@@ -43,7 +43,7 @@ def _problems(config: RobotConfig) -> Iterator[str]:
 
 
 def _numbers(config: Any, prefix: str) -> Iterator[tuple[str, float]]:
-    """Yield (dotted name, value) of every number in a dataclass and in the dataclasses it contains."""
+    """Yield (dotted name, value) of every number in a dataclass, including numbers of nested dataclasses."""
     for field in fields(config):
         value = getattr(config, field.name)
         name = f"{prefix}{field.name}"

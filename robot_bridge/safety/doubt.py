@@ -7,10 +7,9 @@
                               └──no known ground─┴──anything else──> unusable, until it is released
 
 The robot backs up at most 10 cm, and only over ground that its own footprint has covered, because the lidar may be the
-faulty sensor. A robot that has just turned round has not covered the ground behind its body. Such a robot leaves in the
-other direction, the way it came. If scan and odometry move with the robot while it backs, an obstacle that the lidar
-does not see was in the way. If only part of the scan had stayed put and this part moves now, no obstacle was in the
-way.
+faulty sensor. A robot that has just turned round has not covered the ground behind its body. In this case, the robot
+leaves in the other direction, along its own trail. If scan and odometry agree during the backing, an obstacle that the lidar does not see was in
+the way. If only part of the scan had stayed put and this part moves now, no obstacle was in the way.
 """
 
 from __future__ import annotations
@@ -60,13 +59,13 @@ _MIN_ARC_DIFFERENCE = 0.9
 _MAX_TRIES_AHEAD = 2
 """How many of the ways tried may lead ahead; on the first way the front wheels are still turning."""
 _WAIT_FOR_SCAN_S = 0.4
-"""How long to wait for the last scan after the robot has backed as far as it may."""
+"""Seconds to wait for the last scan after the robot has reached the limit of backing."""
 _LIMIT_TOLERANCE_M = 0.005
 _MAX_HINDERED_PERIODS = 10
 """After this many periods in which the robot could not back, the scans that agree so far are enough."""
 _MAX_HINDERED_S = 5.0
 _FORGET_AFTER_M = 5.0
-"""Distance driven after which the chain forgets an unseen obstacle, because odometry drifts; the map still has it."""
+"""Distance driven after which the chain forgets an unseen obstacle, because odometry drifts; the map does not forget."""
 
 
 class Phase(StrEnum):
@@ -146,7 +145,7 @@ def restart_after_jump(doubt: MotionMismatch) -> MotionMismatch:
 def update_doubt(
     doubt: MotionMismatch, driven: Twist, odometry: Odometry, scan: Scan | None, now: float, config: RobotConfig
 ) -> MotionMismatch:
-    """Return the doubt one period later.
+    """Return the doubt after one more control period.
 
     Args:
         doubt: the doubt before.
@@ -225,7 +224,7 @@ def _begin_backing(
 ) -> MotionMismatch:
     """Return the doubt in the phase BACKING; UNUSABLE if the robot rolls or has too little known ground to back over.
 
-    The evidence's slip counts: odometry may be ahead of the robot by that distance, so less ground is known.
+    Odometry may be ahead of the robot by the slip of the evidence, so the known ground is shorter by this distance.
     """
     if abs(odometry.twist.linear) > _MAX_STANDING_SPEED:
         reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
@@ -260,14 +259,15 @@ def _find_way_out(
 
     The distance is at most ``most``; the way is (1 ahead or -1 back, curvature). Ways lead against the stopped motion:
     on the stopped arc, the arc of the last poses or a fan of arcs. If no way leads far enough, ways in the direction of
-    the stopped motion are allowed, but not often, because the scan of the ground there may be out of date.
+    the stopped motion are allowed too. These ways may be tried only a few times, because scans of the ground ahead may
+    be out of date.
     """
     limit = config.body.curvature_limit
     stopped_sign = 1 if doubt.forward else -1
     poses_nearby = [
         earlier for earlier in doubt.trail if _LOOK_BACK_M < pose.distance_to(earlier.x, earlier.y) < 2 * _LOOK_BACK_M
     ]
-    steps = [pose.relative_to(earlier) for earlier in poses_nearby[-1:]]  # one or none
+    steps = [pose.relative_to(earlier) for earlier in poses_nearby[-1:]]  # the latest pose nearby, if any
     earlier_ways = (*doubt.tried, (stopped_sign, doubt.curvature))
 
     def is_new(sign: int, curvature: float) -> bool:
@@ -277,7 +277,7 @@ def _find_way_out(
         )
 
     def find_farthest(sign: int) -> tuple[float, tuple[int, float]]:
-        """Return (distance, way) of the new way in this direction that leads farthest; the first among equals."""
+        """Return (distance, way) of the new way in this direction that leads farthest; (0, an old way) if no way is new."""
         arcs_of_trail = [-sign * step.heading / hypot(step.x, step.y) for step in steps]
         fan = np.linspace(-limit, limit, _ARCS).tolist()
         arcs = [max(-limit, min(limit, arc)) for arc in (doubt.curvature, *arcs_of_trail, *fan)]
@@ -301,8 +301,8 @@ def _measure_known_ground(
 ) -> float:
     """Return how far a way leads over ground that the padded footprint has covered, at most ``most``, metres.
 
-    The padding counts because the zones have kept it free beside the footprint. At every step, each point of the
-    footprint must lie in the padded footprint at a pose of the trail.
+    The padding counts because the zones have kept the padding free beside the footprint. At every step of the way, each
+    point of the footprint must lie in the padded footprint of an earlier pose.
     """
     sign, curvature = way
     body = config.body
@@ -333,9 +333,9 @@ def _update_while_backing(
 ) -> MotionMismatch:
     """Return the doubt after a period in the phase BACKING.
 
-    Trust the sensors again if enough scans moved and the robot has backed as far as it can. If the wheels are stuck,
-    stand, then try another way. A sensor is unusable if no way is left to try, if scans stayed put, or if the limit was
-    reached without enough scans that moved.
+    The phase becomes TRUSTED if enough scans moved and the robot cannot or need not back farther. If the wheels are
+    stuck, the phase becomes STANDING, so that another way is tried. The phase becomes UNUSABLE in three cases: too many
+    ways were tried, scans stayed put, or the limit was reached without enough scans that moved.
     """
     begin = doubt.begin
     evidence = doubt.evidence

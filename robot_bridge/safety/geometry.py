@@ -97,7 +97,7 @@ def free_distance(
 ) -> float:
     """Return how far the rear axle's middle can go along an arc before a point is inside the padded footprint, metres.
 
-    The result is exact for the whole footprint and every point. It includes corners that swing out and wheels that cut
+    The result is exact for the whole footprint and every point, including corners that swing out and wheels that cut
     in.
 
     Args:

@@ -29,7 +29,7 @@ from robot_bridge.safety.scan_motion import (
 
 _MIN_STEP_M = 0.008
 _MIN_STEP_RAD = 0.02
-"""Least motion between two scans that are kept for comparison; one of the two is enough."""
+"""Least motion between two scans that are kept for comparison: at least this distance or at least this angle."""
 _MAX_DISTANCE_M = 0.07
 _MAX_TURN_RAD = 0.15
 """Greatest motion between compared scans; scans farther apart see different things."""
@@ -56,7 +56,7 @@ _MIN_DIFFERENT_RAD = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """A scan kept for comparison; ``pose`` is the odometry pose when it was taken."""
+    """A scan kept for comparison; ``pose`` is the odometry pose at the time of the scan."""
 
     stamp: float
     pose: Pose
@@ -191,7 +191,8 @@ def check_scan_motion(held: tuple[Held, ...], new: Held, config: RobotConfig) ->
 def _compare_with(old: Held, new: Held, config: RobotConfig) -> Evidence | None:
     """Return evidence that the new scan, or a part, stayed put since an old scan, or None.
 
-    The whole scan is checked first, then equality beam by beam, then the groups of beams (sectors, even, odd, all).
+    Three checks follow one another: the motion of the whole scan, equality of all ranges, and the motion of each group
+    of beams (sectors, even beams, odd beams, all beams).
     """
     step = new.pose.relative_to(old.pose)
     distance = hypot(step.x, step.y)

@@ -127,11 +127,11 @@ def _find_near(points: NDArray[np.float64], others: NDArray[np.float64], cells: 
 def points_around(
     memory: Memory, odometry: Odometry, now: float, speed: float, config: RobotConfig
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return (points, padding): all points in memory, (n, 2) in the base frame at ``now``, and each padding, (n,) m.
+    """Return (points, padding): the points in memory, (n, 2) in the base frame at ``now``, and their padding, (n,).
 
-    If a still point lies within the padded footprint, its padding is cut until the padding does not touch the
-    footprint. Motion that brings the robot no nearer thus stays possible. The padding of a point that may move also
-    includes the :func:`margin`, on every side, so that the robot stands before the obstacle can touch it.
+    Padding is in metres. If a still point lies within the padded footprint, the padding is cut to less than the
+    distance from the footprint. Motion that brings the robot no nearer thus stays possible. For a point that may move,
+    the padding is greater by the :func:`margin`, so that the robot stands before the obstacle can touch the robot.
     """
     if not memory:
         return np.empty((0, 2)), np.empty(0)

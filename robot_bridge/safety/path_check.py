@@ -89,9 +89,9 @@ def swept_clearance(scan: Scan, direction: Direction, twist: Twist, config: Robo
 def _sweep(
     points: NDArray[np.float64], direction: Direction, distance: float, config: RobotConfig
 ) -> tuple[float, Pose]:
-    """Return (free, pose): how far the way is free, at most ``distance`` metres, and the rear axle's pose there.
+    """Return (free, pose): how far the way is free, metres, and the pose of the rear axle at the end of the free way.
 
-    ``points`` and the pose are in the base frame at the start.
+    The free way is at most ``distance``. ``points`` and the pose are in the base frame at the start.
     """
     body = config.body
     padding = config.zones.padding

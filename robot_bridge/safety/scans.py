@@ -127,16 +127,15 @@ def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
 def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
     """Return assumed obstacles in blind directions, at the edge of the emergency zone, (n, 2) metres, base frame.
 
-    A few dead beams are dropouts. A row of dead beams that hides :data:`_HIDDEN_M` at the edge of the avoidance zone
-    has a cause (dirty window, sun, mast), and obstacles may stand in the hidden area. Beams beyond ``range_max`` are
-    not blind.
+    A few dead beams are dropouts. A row of dead beams that hides :data:`_HIDDEN_M` at the edge of the avoidance zone is
+    a dirty window, the sun or a mast. Obstacles may stand in the hidden area. Beams beyond ``range_max`` are not blind.
     """
     with np.errstate(invalid="ignore"):
         is_dead = ~(scan.ranges >= max(scan.range_min, 1e-6))
     min_row = ceil(_HIDDEN_M / config.zones.avoidance / config.lidar.angle_increment)  # beams
     if is_dead.sum() < min_row:
         return np.empty((0, 2))
-    # Two turns one after the other, so that a row across the end of the scan is in one piece.
+    # Repeat the scan, so that a row of dead beams across the end of the scan is in one piece.
     two_turns = np.concatenate((is_dead, is_dead))
     edges = np.flatnonzero(np.diff(two_turns, prepend=False, append=False))
     is_in_row = np.zeros(two_turns.size, np.bool_)
@@ -191,7 +190,7 @@ def _find_openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
     """Yield pairs of return indices (begin, end), counter-clockwise, which may be the jambs of a doorway.
 
     Ranges jump up after ``begin`` and down at ``end``, the next such index near enough to ``begin``. If a pair spans
-    the end of the scan, ``end`` is at least the number of points: the caller must wrap it around.
+    the end of the scan, ``end`` is at least the number of points, and the caller must take the remainder.
     """
     count = len(points)
     ranges = np.hypot(points[:, 0], points[:, 1])

@@ -29,9 +29,9 @@ _POINTS_PER_END = 5
 def find_touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], body: Body) -> Array:
     """Return points just beyond the footprint that the robot may have touched.
 
-    The points lie at the leading end. If the robot has already covered the ground there, the points lie along the parts
-    of the sides that the turn carried outward. If the robot has covered that ground too, all points of the end are
-    returned.
+    The points lie at the leading end. If the robot has already covered the ground at this end, the points lie along the
+    parts of the sides that the turn carried outward. If the robot has covered the ground along the sides too, all
+    points of the end are returned.
 
     Args:
         pose: the robot's pose at the touch.

@@ -19,9 +19,9 @@ RAMP = 2.0
 
 
 def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
-    """Return the nearest velocity that the robot can drive: within its speeds, and no curve tighter than it can steer.
+    """Return the nearest velocity within the robot's speeds and with a curve that the robot can steer.
 
-    Turning in place becomes rest, and so does a velocity with numbers that are not finite.
+    Turning in place becomes rest, and a velocity with numbers that are not finite becomes rest.
     """
     if not (isfinite(twist.linear) and isfinite(twist.angular)):
         return REST

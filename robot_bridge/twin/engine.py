@@ -58,7 +58,7 @@ class Canvas:
                 f"no way to draw without a screen (MUJOCO_GL={backend}): {_ADVICE}, with MUJOCO_GL unset"
             )
         try:
-            # Not mujoco.GLContext: if another program part imported MuJoCo first, that class may need a screen.
+            # Not mujoco.GLContext: if other code imported MuJoCo first, mujoco.GLContext may need a screen.
             self._backend = import_module(f"mujoco.{backend}")
             self._context: Any = self._backend.GLContext(16, 16)
             with self:  # try whether the context can be made current

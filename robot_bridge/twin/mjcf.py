@@ -1,7 +1,7 @@
 """A world and a robot as a MuJoCo model (pure: values in, text and pictures out).
 
 Geom groups: the lidar and the camera see ``SOLID``. Only the camera sees ``MARKS`` and ``SIGNS``. Signs are a group of
-their own because the view from above leaves them out, so that they hide no floor. ``CAR`` is the look of the robot.
+their own because the view from above leaves the signs out, which would hide the floor. ``CAR`` is the look of the robot.
 ``HIDDEN`` only collides and is never drawn. ``GLASS`` collides with the robot, but no ray and no camera sees it.
 
 Things are mocap bodies, which are moved, or parked below the floor, at run time. A thing shows another tag when the
@@ -30,7 +30,7 @@ TRACK = 0.8
 MASS = 2.4
 WHEEL_MASS = 0.12
 TOP_VIEW = 1024
-"""Greatest width and height of the view from above, pixels; it is drawn twice as large."""
+"""Greatest width and height of the view from above, pixels; the view is drawn twice as large."""
 
 COLORS = {
     "red": "0.85 0.16 0.16",

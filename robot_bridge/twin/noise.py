@@ -19,11 +19,11 @@ class Noise:
 
     Odometry, constant errors: ``scale`` is the relative error of distances, ``turn_scale`` of turns, ``drift`` the
     change of heading per metre, radians. The three are drawn once per robot, and at most twice the standard deviation.
-    Odometry, varying errors: ``slip`` is in metres per square root of a metre, ``turn_slip`` in radians per square root
-    of a radian, drawn at every step. ``speed`` is the relative error of the measured velocity.
+    Odometry, errors drawn at every step: ``slip`` is in metres per square root of a metre, ``turn_slip`` in radians per
+    square root of a radian. ``speed`` is the relative error of the measured velocity.
 
-    Camera: ``colour`` is the error of a colour value from 0 to 255. ``depth`` is the relative error of depth at one
-    metre, which grows with the distance. ``holes`` is the share of pixels without depth.
+    Camera: ``colour`` is the error of a colour value from 0 to 255. ``depth`` is the relative error of depth within the
+    first metre; the relative error grows beyond. ``holes`` is the share of pixels without depth.
     """
 
     lidar: float = 0.01
@@ -52,7 +52,7 @@ def noisy_ranges(ranges: NDArray[np.float64], noise: Noise, rng: np.random.Gener
 
 
 class Grain:
-    """Noise of a camera: drawn once, then added to every picture with a new random shift, which is fast."""
+    """Noise of a camera, drawn once to save time and added to every picture with a new random shift."""
 
     def __init__(self, height: int, width: int, noise: Noise, depth_max: float, rng: np.random.Generator) -> None:
         self._rng = rng

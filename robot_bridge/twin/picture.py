@@ -26,14 +26,14 @@ _HALO_SHARE = 0.028
 _HALO_COLOUR = (1.0, 0.62, 0.0, 0.45)
 """A disc under the robot marks the robot in the view from above; its radius is a share of the view's width."""
 _OVERSAMPLING = 2
-"""Factor by which the view from above is drawn larger, then averaged, which gives smooth edges.
+"""Factor by which the view from above is drawn larger and reduced again, which gives smooth edges.
 
 Smoothing by the graphics library would make every picture of the camera three times as slow.
 """
 
 
 class Painter:
-    """Draws pictures of one model; close the painter when done, because it owns a drawing context.
+    """Draws pictures of one model; a painter owns a drawing context and must be closed.
 
     Raises:
         NoPictureError: this machine cannot draw.

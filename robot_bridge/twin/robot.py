@@ -139,7 +139,7 @@ class MujocoRobot:
 
     @property
     def is_moving(self) -> bool:
-        """Whether the robot's own wheels move it."""
+        """Whether the rear wheels turn."""
         motion = self._wheel_motion()
         return abs(motion.linear) > 0.005 or abs(motion.angular) > 0.01
 
@@ -181,7 +181,7 @@ class MujocoRobot:
             self._things.change(index, state=state)
 
     def remove(self, index: int) -> None:
-        """Take a thing out of the world, because it is carried or gone for good.
+        """Take a thing out of the world, for example because the thing is carried now.
 
         Raises:
             IndexError: no thing has this index.
@@ -190,7 +190,7 @@ class MujocoRobot:
             self._things.change(index, is_present=False)
 
     def put(self, index: int, x: float, y: float) -> None:
-        """Put a thing into the world, or move it, to a place in world coordinates.
+        """Put a thing, which may be in the world or not, at a place in world coordinates.
 
         Raises:
             IndexError: no thing has this index.

@@ -1,4 +1,4 @@
-"""The begin of an evaluation: options become a new or a resumed folder and a list of episodes."""
+"""The start of an evaluation: options become a new or a resumed folder and a list of episodes."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ class EvaluationFolder:
 
     @property
     def began(self) -> float | None:
-        """The time of the begin, read from the id, in seconds since the epoch; None if the id has no time."""
+        """The start time, read from the id, in seconds since the epoch; None if the id has no time."""
         try:
             return float(calendar.timegm(time.strptime(self.id[:15], "%Y%m%d-%H%M%S")))
         except ValueError:

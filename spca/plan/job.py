@@ -1,4 +1,4 @@
-"""One attempt at a domain and problem with Unified Planning: read, choose an engine, solve, validate.
+"""One attempt to solve a domain and problem with Unified Planning: read, choose an engine, solve, validate.
 
 Importing this module imports Unified Planning, which takes seconds; therefore only the solver's process imports it.
 """
@@ -54,12 +54,12 @@ class UnreadableError(Exception):
 
 
 def attempt(domain: str, problem: str, engines: Sequence[str], report: Report) -> None:
-    """Solve the problem with the first engine in ``engines`` that supports it.
+    """Solve the problem with the first engine in ``engines`` that supports it, and pass the outcome to ``report``.
 
     Args:
         engines: engine names of Unified Planning, in order of preference.
-        report: called with ``{"solving", "left"}`` when the search begins: the engine and the number of further
-            suitable engines. Called with ``{"status", "engine", "message", "steps", "final"}`` at the end; ``final``
+        report: called with ``{"solving", "left"}`` when the search begins: the engine, and how many further engines
+            support the problem. Called with ``{"status", "engine", "message", "steps", "final"}`` at the end; ``final``
             means that no other engine could give a different answer.
     """
     try:
@@ -80,7 +80,8 @@ def read(domain: str, problem: str) -> Problem:
     """Return the problem that both texts describe.
 
     Raises:
-        UnreadableError: with the parser's message, and with line and column if the parser gives them.
+        UnreadableError: a text cannot be read; the message is the parser's, with line and column if the parser gives
+            them.
     """
     try:
         return _KnownKind.remember_kind(_parse_problem(domain, problem))
@@ -96,11 +97,16 @@ def _parse_problem(domain: str, problem: str) -> Problem:
 
 
 class _KnownKind(Problem):  # type: ignore[misc]  # Unified Planning has no types
-    """A complete problem with a cached :attr:`kind`, which otherwise every access computes again."""
+    """A complete problem whose :attr:`kind` is cached, because Unified Planning's own class computes it on every
+    access.
+    """
 
     @classmethod
     def remember_kind(cls, task: Problem) -> Problem:
-        """Make ``task`` an instance of this class, unless it is of another subclass; return ``task``."""
+        """Turn ``task`` into an instance of this class, and return it.
+
+        An instance of another subclass of ``Problem`` stays unchanged.
+        """
         if type(task) is Problem:
             known = task.kind
             task.__class__ = cls
@@ -123,7 +129,10 @@ def prepare() -> None:
 
 
 def rehearse() -> None:
-    """Solve a tiny problem while this forked process waits, because each memory page is copied on its first use."""
+    """Solve a tiny problem in a forked process that waits for its request.
+
+    Each memory page is copied on its first use; the tiny problem causes these copies in advance.
+    """
     attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, _list_in_process_engines()[:1], lambda _: None)
 
 
@@ -132,7 +141,7 @@ def _list_in_process_engines() -> list[str]:
 
 
 def _reader() -> PDDLReader:
-    """Return a new reader that shares the grammar, which is slow to build, but not the reader's state."""
+    """Return a new reader with a state of its own; all readers share the grammar, because it is slow to build."""
     return copy(_first_reader())
 
 
@@ -151,7 +160,10 @@ def _reads_alone(domain: str) -> bool:
 
 
 def _explain(error: Exception, which: str, text: str) -> str:
-    """Return the place of a reader's error, its cleaned message, a hint, and the line of ``text``, if known."""
+    """Return a reader's error as text: its place, its cleaned message, and, if known, a hint and the faulty line.
+
+    ``which`` is the name of the ``text`` ("domain" or "problem").
+    """
     message = " ".join(str(error).split())
     line = getattr(error, "lineno", None)
     column = getattr(error, "column", None)
@@ -192,7 +204,10 @@ def _engine_class(name: str) -> Any:
 
 
 def _find_unsupported(task: Problem, engines: Iterable[str]) -> str:
-    """Return a message with the problem's features that the engine with the fewest unsupported features lacks."""
+    """Return a message with the features of the problem that an engine does not support.
+
+    The message is about the engine that lacks the fewest features.
+    """
     needed = set(task.kind.features)
     missing = [needed - set(_engine_class(name).supported_kind().features) for name in engines]
     if not missing:
@@ -203,7 +218,7 @@ def _find_unsupported(task: Problem, engines: Iterable[str]) -> str:
 
 
 def _solve(task: Problem, engine: str) -> Mapping[str, object]:
-    """Let an engine solve the problem; return the final report of :func:`attempt`."""
+    """Let an engine solve the problem; return the final report, see :func:`attempt`."""
     try:
         with _factory().OneshotPlanner(name=engine) as planner:
             answer = planner.solve(task)
@@ -222,7 +237,10 @@ def _solve(task: Problem, engine: str) -> Mapping[str, object]:
 
 
 def _validate(task: Problem, plan: Any, engine: str) -> Mapping[str, object]:
-    """Return the plan as a result if independent validators accept the plan, else a result that says why not."""
+    """Return a result with the plan if independent validators accept it.
+
+    Otherwise return a result that says why the plan was refused.
+    """
     if not isinstance(plan, SequentialPlan):
         return _result(SolveStatus.ENGINE_ERROR, "actions must take no time; write no durative actions", final=True)
     fault = _validation_fault(task, plan)
@@ -246,7 +264,7 @@ def _validate(task: Problem, plan: Any, engine: str) -> Mapping[str, object]:
 
 
 def _validation_fault(task: Problem, plan: SequentialPlan) -> str | None:
-    """Return why a validator refuses the plan, or None."""
+    """Return why a validator refuses the plan; None if every validator accepts it."""
     factory = get_environment().factory
     with factory.PlanValidator(name="sequential_plan_validator") as validator:
         checked = validator.validate(task, plan)

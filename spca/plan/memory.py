@@ -10,13 +10,14 @@ from spca.contracts import SolveResult
 from spca.plan.pddl import MAX_CHARS, words
 
 MAX_KEPT = 4096
-"""Number of remembered results; each takes at most one kilobyte."""
+"""Largest number of remembered results; each takes at most one kilobyte."""
 
 
 class SolvedTexts:
-    """The latest plans by the words of their PDDL, independent of spaces, comments and case; safe between threads.
+    """The latest plans by the words of their domain and problem; safe for use by several threads.
 
-    Only successful results are kept. A failure may be temporary, and its message quotes the exact text.
+    The words are independent of spaces, comments and case. Only successful results are kept, because a failure may be
+    temporary, and its message quotes the exact text.
     """
 
     def __init__(self, most: int = MAX_KEPT) -> None:
@@ -25,7 +26,7 @@ class SolvedTexts:
         self._results: OrderedDict[bytes, SolveResult] = OrderedDict()
 
     def find(self, domain: str, problem: str) -> SolveResult | None:
-        """Return the remembered result for texts with the same words, or None."""
+        """Return the remembered result for texts with the same words; None if there is no such result."""
         key = _key(domain, problem)
         with self._lock:
             if key in self._results:
@@ -33,7 +34,7 @@ class SolvedTexts:
             return self._results.get(key)
 
     def keep(self, domain: str, problem: str, result: SolveResult) -> None:
-        """Remember ``result`` if it is a plan."""
+        """Remember ``result`` if it contains a plan."""
         if not result.solved:
             return
         with self._lock:
@@ -43,7 +44,10 @@ class SolvedTexts:
 
 
 def _key(domain: str, problem: str) -> bytes:
-    """Return a hash of the words of both texts; of the exact text if its words are ambiguous or too many."""
+    """Return a hash of the words of both texts.
+
+    If a text is too long or its words are ambiguous, the exact text is used instead of its words.
+    """
     digest = hashlib.sha256()
     for text in (domain, problem):
         plain = words(text) if len(text) <= MAX_CHARS else None

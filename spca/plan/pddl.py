@@ -22,10 +22,10 @@ from spca.contracts import PRIMITIVE_METHODS, ActionSchema, Plan, PlannedAction,
 from spca.errors import PlanTextError
 
 MAX_CHARS = 200_000
-"""Characters of the longest domain or problem that is accepted."""
+"""Largest number of characters of a domain or problem."""
 
 MAX_DEPTH = 100
-"""Deepest nesting of parentheses that is accepted."""
+"""Largest number of nested parentheses in a domain or problem."""
 
 STATE_ATTRIBUTES: tuple[str, ...] = (
     "mission",
@@ -37,7 +37,7 @@ STATE_ATTRIBUTES: tuple[str, ...] = (
     "start_position",
     "start_dir",
 )
-"""Attributes of the agent with its state; an action of the same name would hide the attribute."""
+"""Attributes of the agent that contain its state; an action of the same name would hide the attribute."""
 
 _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
 _WORD_OR_COMMENT = re.compile(r";[^\n]*|[()]|[^() \t\r\n]+")
@@ -58,7 +58,10 @@ class _Token(NamedTuple):
 
 
 def python_name(pddl: str) -> str:
-    """Return the Python spelling of a PDDL name: lower case, hyphens as underscores (``Pick-Up`` -> ``pick_up``)."""
+    """Return the Python spelling of a PDDL name: lower case, with underscores instead of hyphens.
+
+    For example, ``Pick-Up`` becomes ``pick_up``.
+    """
     return pddl.lower().replace("-", "_")
 
 
@@ -95,11 +98,11 @@ def words(text: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class NameMap:
-    """The Python names of one domain and problem.
+    """The names of one domain and problem in Python spelling.
 
     Attributes:
         actions: the names of the actions.
-        objects: the names of the objects, each with its spelling in the PDDL text.
+        objects: maps the name of each object to its spelling in the PDDL text.
     """
 
     actions: frozenset[str]
@@ -107,10 +110,11 @@ class NameMap:
 
     @classmethod
     def from_pddl(cls, domain: str, problem: str) -> NameMap:
-        """Collect the actions, constants and objects.
+        """Return the names of the actions, constants and objects in two PDDL texts.
 
         Raises:
-            PlanTextError: two names become one in Python, or an action's name cannot be a method of the agent.
+            PlanTextError: two names become the same name in Python, or an action's name cannot be a method of the
+                agent.
         """
         objects = dict(_constants(domain))
         for name in _iterate_declared(problem, _tokens(problem), ":objects"):
@@ -118,7 +122,7 @@ class NameMap:
         return cls(frozenset(schema.name for schema in extract_actions(domain)), objects)
 
     def step(self, planned: PlannedAction) -> PlanStep:
-        """Return a planned action with Python names, independent of the planner's spelling.
+        """Return a planned action as a plan step with Python names, whatever spelling the planner uses.
 
         Raises:
             PlanTextError: the PDDL does not declare the action or an object.
@@ -129,7 +133,7 @@ class NameMap:
 
 @lru_cache(maxsize=64)
 def _constants(domain: str) -> Mapping[str, str]:
-    """Return the constants of a domain: the spelling in the text by the Python name."""
+    """Map the Python name of each constant of a domain to its spelling in the text."""
     constants: dict[str, str] = {}
     for name in _iterate_declared(domain, _tokens(domain), ":constants"):
         _register(constants, name, "objects")
@@ -137,7 +141,10 @@ def _constants(domain: str) -> Mapping[str, str]:
 
 
 def plan_of(solve: Callable[[str, str], SolveResult], domain: str, problem: str, mode: PlannerMode) -> Plan | str:
-    """Return the validated plan that ``solve`` finds for the domain and problem, or else the reason of the failure."""
+    """Return the validated plan that ``solve`` finds for the domain and problem.
+
+    If no plan is found, return the reason as text.
+    """
     try:
         schemas = {schema.name: schema for schema in extract_actions(domain)}
         names = NameMap.from_pddl(domain, problem)
@@ -180,7 +187,10 @@ def parse_plan(text: str) -> tuple[PlanStep, ...]:
 
 
 def shape_fault(text: str) -> str | None:
-    """Return why a text cannot be PDDL (too long, nested too deeply, or unbalanced parentheses), or None."""
+    """Return why a text cannot be PDDL: it is too long, nested too deeply, or has unbalanced parentheses.
+
+    Return None if there is no such fault.
+    """
     if len(text) > MAX_CHARS:
         return f"it has {len(text)} characters; at most {MAX_CHARS} are read"
     opened: list[_Token] = []
@@ -244,7 +254,7 @@ def _line(text: str, token: _Token) -> int:
 
 
 def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token]) -> str:
-    """Add the name of an ``(:action ...)`` form to ``names``; return its Python spelling."""
+    """Add the name of an ``(:action ...)`` form to ``names``; return the Python spelling of the name."""
     written = form[2].text if len(form) > _HEAD_TOKENS else ")"
     if written in "()" or written.startswith(":"):  # a parenthesis or keyword instead of a name
         raise PlanTextError(f"the (:action ...) on line {_line(domain, form[0])} has no name")
@@ -257,7 +267,10 @@ def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token])
 
 
 def _parameters(action: str, form: Sequence[_Token]) -> tuple[str, ...]:
-    """Return the Python names of an action's ``:parameters``; a keyword or ``self`` gets a trailing underscore."""
+    """Return the Python names of an action's ``:parameters``.
+
+    A name that is a keyword of Python or ``self`` gets a trailing underscore.
+    """
     names: list[str] = []
     depth = 0
     inside = False
@@ -297,7 +310,10 @@ def _iterate_declared(text: str, tokens: Sequence[_Token], head: str) -> Iterato
 
 
 def _register(names: dict[str, str], written: str, kind: str) -> None:
-    """Add a name to ``names`` (Python to PDDL spelling); raise if another name becomes the same in Python."""
+    """Add a name to ``names``, which maps Python spellings to PDDL spellings.
+
+    Raise PlanTextError if another name has the same Python spelling.
+    """
     python = python_name(written)
     first = names.setdefault(python, written)
     if first.lower() != written.lower():
@@ -305,7 +321,7 @@ def _register(names: dict[str, str], written: str, kind: str) -> None:
 
 
 def _check_action_name(name: str) -> None:
-    """Raise if no method of the agent can have this name."""
+    """Raise PlanTextError if a method of the agent cannot have this name."""
     if name in PRIMITIVE_METHODS:
         reason = "is the name of one of the agent's primitive methods"
     elif name in STATE_ATTRIBUTES:

@@ -1,8 +1,8 @@
 """A fast reader of plain PDDL, which replaces Unified Planning's grammar.
 
-The grammar takes most of the time that a short problem needs. This module splits the text into nested forms and passes
-them to Unified Planning's own reader, which builds the problem. Texts with unusual constructs or errors are refused
-here and left to the grammar, whose messages name the place of an error.
+For a short problem, the grammar takes most of the time. This module splits the text into nested forms, and passes them
+to Unified Planning's own reader, which builds the problem. It refuses texts with unusual constructs or errors. The
+grammar reads those texts, because its messages name the place of an error.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class _Node:
 
 
 def parse_plain(reader: PDDLReader, domain: str, problem: str) -> Problem:
-    """Return the problem that ``reader`` builds from the texts, without its grammar.
+    """Return the problem that ``reader`` builds from the texts without using its grammar.
 
     Raises:
         UnusualError: only the grammar can read the texts.
-        Exception: any error of the reader, for names and types that do not match.
+        Exception: any error of the reader, if names or types do not match.
     """
     described = _domain(_form(domain)), "", _problem(_form(problem)), ""
     return copy(reader)._parse_problem(*described)
@@ -87,7 +87,7 @@ def _form(text: str) -> _Form:
 
 
 def _domain(form: _Form) -> Mapping[str, Any]:
-    """Return a domain as the reader's mapping; sections must stand in the usual order."""
+    """Return a domain as the mapping that the reader expects; sections must stand in the usual order."""
     name, sections = _read_define(form, "domain")
     described: dict[str, Any] = {"name": name, "actions": []}
     _skip_requirements(sections)
@@ -103,7 +103,7 @@ def _domain(form: _Form) -> Mapping[str, Any]:
 
 
 def _problem(form: _Form) -> Mapping[str, Any]:
-    """Return a problem as the reader's mapping; sections must stand in the usual order."""
+    """Return a problem as the mapping that the reader expects; sections must stand in the usual order."""
     name, sections = _read_define(form, "problem")
     match _take_section(sections, ":domain", at_least=1):
         case [str(domain)] if _NAME.fullmatch(domain):
@@ -122,7 +122,7 @@ def _problem(form: _Form) -> Mapping[str, Any]:
 
 
 def _read_define(form: _Form, kind: str) -> tuple[str, list[list[_Form]]]:
-    """Return the name of ``(define (kind name) ...)``, and the sections after the name."""
+    """Return the name in ``(define (kind name) ...)``, and the list of the sections that follow."""
     match form:
         case ["define", [head, str(name)], *sections] if head == kind and _NAME.fullmatch(name):
             return name, [_require_list(section) for section in sections]
@@ -146,16 +146,16 @@ def _take_section(sections: list[list[_Form]], head: str, at_least: int = 0) -> 
 
 
 def _skip_requirements(sections: list[list[_Form]]) -> None:
-    """Remove a leading ``:requirements`` section; raise if a flag is not supported here."""
+    """Remove a leading ``:requirements`` section; raise UnusualError if this module does not support a flag."""
     for flag in _take_section(sections, ":requirements", at_least=1) or []:
         if not isinstance(flag, str) or flag not in _FLAGS:
             raise UnusualError
 
 
 def _iterate_typed(forms: Sequence[_Form], mark: str = "") -> Iterator[list[Any]]:
-    """Yield each group of a list ``a b - type c`` as [names, type] or [names].
+    """Yield each group of a list ``a b - type c`` as [names, type], or as [names] if the group has no type.
 
-    In the text every name begins with ``mark``, which the yielded names leave out.
+    In the text every name begins with ``mark``; the yielded names are without ``mark``.
     """
     names: list[str] = []
     parts = iter(forms)
@@ -186,7 +186,7 @@ def _predicate(form: list[_Form]) -> list[Any]:
 
 
 def _action(form: list[_Form]) -> Mapping[str, Any]:
-    """Return an action as the reader's mapping; its parts must stand in the usual order."""
+    """Return an action as the mapping that the reader expects; its parts must stand in the usual order."""
     match form:
         case [":action", str(name), ":parameters", list(parameters), *rest]:
             action: dict[str, Any] = {

@@ -1,9 +1,9 @@
 """One-shot planning with Unified Planning's engines, in a separate process and under a hard time limit.
 
-Importing Unified Planning takes seconds; some of its engines ignore time limits, hold the interpreter lock or leave
+Importing Unified Planning takes seconds. Some of its engines ignore time limits, hold the interpreter lock or leave
 processes behind. Therefore one process keeps Unified Planning loaded and forks a child for every attempt, so that the
 child can be killed with all processes that it started. Some engines return wrong plans, so independent code validates
-every plan. Solved problems are remembered.
+every plan. The plans of solved problems are remembered.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOG: Final = logging.getLogger(__name__)
 __all__ = ["Solver", "available_engines"]
 
 SECOND_OPINION = 5.0
-"""Seconds for all further engines after one engine has answered that the problem has no plan."""
+"""Seconds for all other engines together, after one engine has answered that the problem has no plan."""
 
 # the most informative status first
 _BY_INFORMATION = (
@@ -45,7 +45,7 @@ _BY_INFORMATION = (
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """The answer of one engine; after a final attempt no other engine is tried."""
+    """The result of one engine, and whether it is final: after a final result no other engine is tried."""
 
     result: SolveResult
     final: bool
@@ -55,8 +55,8 @@ class Solver:
     """Parser, solver and validator of PDDL; solves one problem at a time, and is safe to share between threads.
 
     Args:
-        engine: the only engine to use, one of :func:`available_engines`. None tries the suitable engines, the fastest
-            first, until an engine finds a valid plan.
+        engine: the only engine to use, one of :func:`available_engines`. If None, the suitable engines are tried, the
+            fastest first, until an engine finds a valid plan.
         time_limit: seconds for one problem, summed over all engines; the start of the process is not counted.
 
     Raises:
@@ -97,8 +97,8 @@ class Solver:
     def solve(self, domain: str, problem: str, seconds: float = math.inf) -> SolveResult:
         """Search for a validated plan, for at most ``seconds`` and at most the time limit; return the result.
 
-        If there is no plan, the result says what is wrong with the texts. The ``steps`` contain the names of the PDDL
-        in lower case. Texts with the same words as solved texts get the remembered plan.
+        If no plan is found, the result says what is wrong with the texts. The ``steps`` contain the names of the PDDL
+        in lower case. If texts with the same words were solved before, the remembered plan is returned.
 
         Raises:
             SettingsError: Unified Planning cannot be loaded.
@@ -119,7 +119,8 @@ class Solver:
                 raise
 
     def _solve(self, domain: str, problem: str, limit: float) -> SolveResult:
-        """Let one engine after the other try within ``limit`` seconds; return the most informative result."""
+        """Let the engines try one after the other, for ``limit`` seconds in total; return the most informative result.
+        """
         attempts: list[_Attempt] = []
         budget = limit
         restarts = 0
@@ -148,9 +149,9 @@ class Solver:
         return _best([attempt.result for attempt in attempts], limit)
 
     def _attempt(self, server: ServerProcess, job: Mapping[str, object], deadline: float) -> _Attempt:
-        """Let the next engine try; return its answer.
+        """Let the next suitable engine try; return its answer.
 
-        The engine gets an equal share of the time left for all engines that have not tried yet.
+        The time left is divided equally among this engine and all engines that can still try later.
         """
         server.send(job)
         engine = ""
@@ -184,7 +185,7 @@ class Solver:
         self._drop()
 
     def _ready_server(self) -> ServerProcess:
-        """Return the running process when it is ready; retry once if the process ends while it starts."""
+        """Return the running process as soon as it is ready; retry once if the process ends while it starts."""
         for _ in range(2):
             server = self._start_server()
             try:

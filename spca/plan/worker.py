@@ -1,11 +1,11 @@
 """The solver's process, which keeps Unified Planning loaded and forks one child for every attempt.
 
 The process itself never runs a planner, so it always answers. Every attempt begins in the same state, so that a plan
-depends only on the PDDL texts. The child for the next attempt is forked ahead.
+depends only on the PDDL texts. The child for the next attempt is forked in advance.
 
-This process kills a child, and all planners that the child started, if the attempt is over or cancelled, if the
-connection closes, or if the host has ended, even by SIGKILL. The process is a *subreaper*: a planner that leaves its
-process group and loses its parent becomes a child of this process.
+This process kills a child, and all planners that the child started, if the attempt is over or cancelled. It does the
+same if the connection closes, or if the host has ended, even by SIGKILL. The process is a *subreaper*: if a planner
+leaves its process group and loses its parent, it becomes a child of this process.
 
 Not covered: if this process itself is killed by SIGKILL, its child dies too, but a running Fast Downward continues up
 to its limit of processor time.
@@ -37,10 +37,15 @@ MEMORY_LIMIT = 4 << 30
 """Bytes of address space for each process of an attempt."""
 
 HOST_CHECK = 1.0
-"""Seconds between checks whether the host is alive; usually the closed connection reveals its end earlier."""
+"""Seconds between checks whether the host is alive; usually the connection closes first, which also shows that the host
+has ended.
+"""
 
 _GARBAGE = 50_000
-"""Allocations between garbage collections in a child; few collections, because each would copy the shared memory."""
+"""Number of allocations between two garbage collections in a child.
+
+The number is large, because each collection would copy the memory that the child shares with its parent.
+"""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -51,7 +56,8 @@ class _HostGoneError(Exception):
 
 
 class _Child(NamedTuple):
-    """A forked process that waits for its request: process id, and the connection to this process."""
+    """A forked process that waits for a request: its process id, and the connection over which this process reaches it.
+    """
 
     pid: int
     connection: Connection[Any, Any]
@@ -66,10 +72,10 @@ class _Server:
         self._next: _Child | None = None
 
     def serve(self) -> NoReturn:
-        """Answer requests until the host ends.
+        """Answer requests until the host ends; this method never returns.
 
         Raises:
-            _HostGoneError, EOFError, ConnectionError: the host has ended; the only way to leave the method.
+            _HostGoneError, EOFError, ConnectionError: the host has ended.
         """
         self._next = _fork()
         while True:
@@ -79,7 +85,10 @@ class _Server:
                     self._attempt(message)
 
     def _attempt(self, request: Mapping[str, Any]) -> None:
-        """Let a child make the attempt; send its result to the host, or its exit code if there is no result."""
+        """Let a child make the requested attempt, and pass its reports on to the host.
+
+        If the child gives no result, send its exit code to the host.
+        """
         folder = tempfile.mkdtemp(prefix="spca-solver-")
         child = self._next or _fork()
         self._next = None
@@ -99,7 +108,11 @@ class _Server:
         self._next = _fork()
 
     def _relay(self, child: Connection[Any, Any]) -> bool:
-        """Pass the child's reports on to the host; return whether there was a result before a cancellation."""
+        """Pass the child's reports on to the host until a result arrives, the host cancels the attempt, or the child
+        ends.
+
+        Return whether a result arrived.
+        """
         while True:
             ready = self._wait(child)
             if self._connection in ready and "cancel" in receive_message(self._connection):
@@ -114,7 +127,11 @@ class _Server:
                     return True
 
     def _wait(self, *others: Connection[Any, Any]) -> list[Any]:
-        """Return which of the host's connection and ``others`` have a message; none after :data:`HOST_CHECK`."""
+        """Return which connections have a message: the host's connection and ``others`` are watched.
+
+        If no message arrives within :data:`HOST_CHECK` seconds, return an empty list. Raise _HostGoneError if the host
+        has ended.
+        """
         ready = wait([self._connection, *others], HOST_CHECK)
         if os.getppid() != self._host:
             raise _HostGoneError
@@ -122,7 +139,10 @@ class _Server:
 
 
 def end_children() -> None:
-    """Kill and reap every child until no child is left; orphaned grandchildren become children meanwhile."""
+    """Kill and reap the children of this process until no child is left.
+
+    While this goes on, grandchildren that lose their parent become children.
+    """
     while True:  # until waitpid finds no child
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -164,7 +184,7 @@ def _fork() -> _Child:
 
 
 def _run_child(connection: Connection[Any, Any]) -> NoReturn:
-    """Make one attempt in this forked process, in the folder of the request, then end the process."""
+    """Wait for a request, make its attempt in the request's folder, then end this forked process."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -190,7 +210,7 @@ def _run_child(connection: Connection[Any, Any]) -> NoReturn:
 
 
 def _limit(kind: int, value: int) -> None:
-    """Set soft and hard limit of a resource to ``value``, or to the present hard limit if that limit is lower."""
+    """Set the soft and the hard limit of a resource to ``value``, or to the current hard limit if that is lower."""
     _, hard = resource.getrlimit(kind)
     allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(kind, (allowed, allowed))
@@ -216,7 +236,7 @@ def _load() -> None:
 
 
 def _take_connection() -> Connection[Any, Any]:
-    """Return the connection to the host, which is standard input; connect standard input to the null device."""
+    """Return the connection to the host, which was standard input; then connect standard input to the null device."""
     connection: Connection[Any, Any] = Connection(os.dup(0))
     with open(os.devnull) as null_device:
         os.dup2(null_device.fileno(), 0)
@@ -224,9 +244,9 @@ def _take_connection() -> Connection[Any, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Answer the requests of the host, whose process id is the only argument; return the exit code.
+    """Answer the requests of the host; return the exit code.
 
-    The connection to the host is standard input.
+    The only argument is the host's process id. The connection to the host is standard input.
     """
     (host,) = sys.argv[1:] if argv is None else argv
     connection = _take_connection()

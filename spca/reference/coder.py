@@ -1,4 +1,4 @@
-"""The coder half of the embedded reference model: answers like an LLM that knows these skills by heart.
+"""The coder half of the embedded reference model: answers like an LLM that knows the reference skills by heart.
 
 The skills are methods in the Python files of :mod:`spca.reference.skills` and its folder ``mechanisms``. Each file
 holds a part of a single ``class Agent``. The files are read as text and never imported, because an answer consists of
@@ -29,8 +29,8 @@ _DEFINED_METHOD = re.compile(r"^\s*def (\w+)\(self\b", re.MULTILINE)
 class Skill:
     """A method of the reference library.
 
-    ``source`` is not indented. ``uses`` are the attributes of ``self`` that the method names, which include the methods
-    that it calls. ``imports`` are the import statements that the method needs.
+    ``source`` is not indented. ``uses`` are the names of all attributes of ``self`` in the source, so called methods are
+    among these names. ``imports`` are the import statements that the source needs.
     """
 
     source: str
@@ -55,7 +55,7 @@ def answer(messages: Sequence[Message]) -> str:
 
 
 def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
-    """Return the source of ``actions`` and of all methods that they call, without the helpers in ``present``.
+    """Return the source of ``actions`` and of all methods that ``actions`` call, without the helpers in ``present``.
 
     The needed import statements come first.
 
@@ -90,7 +90,7 @@ def library() -> Mapping[str, Skill]:
 def _add_helpers(skills: Mapping[str, Skill], wanted: Sequence[str], present: frozenset[str]) -> list[str]:
     """Return the wanted methods, followed by the methods that they use directly or indirectly, breadth first.
 
-    Helpers in ``present`` are left out, and so are the methods that only these helpers use.
+    Helpers in ``present``, and methods that only such helpers use, are left out.
     """
     chosen = list(wanted)
     for name in chosen:  # chosen grows during the loop, so helpers of helpers are added too
@@ -118,7 +118,12 @@ def _parse_skills(text: str) -> dict[str, Skill]:
 
 
 def _make_skill(method: ast.FunctionDef, lines: Sequence[str], imports: Mapping[str, str]) -> Skill:
-    """Return the skill of a method; ``lines`` and ``imports`` (statement by bound name) are those of its file."""
+    """Return the skill of a method.
+
+    Args:
+        lines: the lines of the skill file.
+        imports: the import statements of the skill file by the name that each statement binds.
+    """
     names: set[str] = set()
     uses: set[str] = set()
     for node in ast.walk(method):
@@ -137,7 +142,7 @@ def _read_task(messages: Sequence[Message]) -> dict[str, Any]:
     """Return the JSON object of the newest ``<task>`` block; its entry "actions" is a list.
 
     Raises:
-        BadAnswerError: there is no such block, or the block is malformed.
+        BadAnswerError: the block is missing or malformed.
     """
     block = _find_newest_block(messages, "task")
     if block is None:

@@ -32,11 +32,12 @@ def writers() -> tuple[ShippedWriter, ...]:
 
 
 def choose_writer(state: Mapping[str, Any], known: Container[str] = ()) -> tuple[ProblemWriter, str] | None:
-    """Return a writer that can read the state, and the PDDL problem that this writer makes of the state.
+    """Return a writer that can read the state, and the PDDL problem that the writer makes of the state.
 
-    ``state`` is what :func:`spca.writers.stored.writer_state` returns. The smallest version of a writer is chosen. If
-    ``known`` holds the writer's name, the largest version is chosen instead, because a new version has to read every
-    state that the known version reads. Return None if no writer can read the state.
+    Return None if no writer can read the state, which comes from :func:`spca.writers.stored.writer_state`.
+
+    Of several versions of the writer, the smallest version is chosen. If ``known`` holds the writer's name, the largest
+    version is chosen, because a new version has to read all states that the known version reads.
     """
     readable = []
     for writer in writers():

@@ -60,11 +60,11 @@ def formulate(stages: Stages, context: Context, strategy: Strategy) -> tuple[Dom
 
 
 def _split_into_parts(stages: Stages) -> Stages:
-    """Return the parts of a mission, whose order the planning task has to enforce.
+    """Return the parts of a mission; the planning task has to keep the order of the parts.
 
     If the mission asks for the goal square, the goal is the last part, because stepping on the square ends the episode.
-    If the mission then has a single clause to unlock a door, the clauses about this door and its key are left out. They
-    describe the way to the goal, and the actions' own preconditions put the key and the door before the goal.
+    If this mission has exactly one Unlock clause, the Unlock and GetKey clauses are left out. These clauses describe
+    the way to the goal, and the preconditions of the actions already put the key and the door before the goal.
     """
     clauses = tuple(chain.from_iterable(stages))
     goals = tuple(clause for clause in clauses if isinstance(clause, ReachGoal))
@@ -85,15 +85,15 @@ def _split_into_parts(stages: Stages) -> Stages:
 
 
 class _Task:
-    """The planning task of a mission, which makes the domain and the problem."""
+    """A planning task: makes the domain and the problem for a mission in a scene."""
 
     def __init__(
         self, context: Context, strategy: Strategy, parts: Stages, locks: Sequence[Lock], key_rooms: Sequence[str]
     ) -> None:
-        """Choose goals and rules.
+        """Choose the goals of the task and the rules that refine the actions.
 
         Args:
-            parts: the clauses of each part of the mission.
+            parts: the clauses of each part of the mission, in the order of the parts.
             locks: the locked doors that the task deals with.
             key_rooms: the colours of the doors of rooms in which a key lies.
         """
@@ -104,6 +104,7 @@ class _Task:
         self._locks = tuple(locks)
         self._clauses = tuple(chain.from_iterable(parts))
 
+        # The next attributes depend on the attributes before them.
         only_clause = self._clauses[0] if len(self._clauses) == 1 else None
         self._announces = isinstance(only_clause, GoTo)
         self._picks_alone = isinstance(only_clause, PickUp) and "pickup_only" in context.category
@@ -127,7 +128,7 @@ class _Task:
         return Domain(DOMAIN_NAME, vocabulary.TYPES, self._list_constants(), predicates, actions)
 
     def make_problem(self) -> Problem:
-        """Return the problem, without the facts whose predicates the domain does not have."""
+        """Return the problem; facts with a predicate that the domain lacks are left out."""
         constants = {name for name, _ in self._list_constants()}
         objects = tuple((name, kind) for name, kind in self._list_objects() if name not in constants)
         hand: Atom = ("holding", AGENT, self._held) if self._held else ("hand_empty", AGENT)
@@ -146,13 +147,13 @@ class _Task:
         return tuple(dict.fromkeys(facts))
 
     def _find_first_parts(self) -> dict[tuple[str, str], int]:
-        """Return the first part, counted from 0, that asks for an action on an object, by (action, object)."""
+        """Map each (action, object) to the first part, counted from 0, that asks for the action on the object."""
         first_parts: dict[tuple[str, str], int] = {}
         for part, clauses in enumerate(self._parts):
             for clause in clauses:
-                target = self._goal_fact(clause)[1]
+                thing = self._goal_fact(clause)[1]
                 for action in sorted(self._list_actions(clause)):
-                    first_parts.setdefault((action, target), part)
+                    first_parts.setdefault((action, thing), part)
         return first_parts
 
     def _list_actions(self, clause: Clause) -> set[str]:
@@ -168,7 +169,7 @@ class _Task:
         return actions
 
     def _goal_fact(self, clause: Clause) -> Atom:
-        """Return the fact that holds once the clause has been carried out; the first argument is the target."""
+        """Return the fact that holds once the clause has been carried out; its first argument is the clause's object."""
         match clause:
             case GoTo(what):
                 fact: Atom = ("announced" if self._announces else "visited", symbol(what))
@@ -268,7 +269,7 @@ class _Task:
         return "reach_goal" if self._strategy.contrary else special
 
     def _list_objects(self) -> Signature:
-        """Return every object of goals, locks, rooms, hand and boxes with its narrowest type."""
+        """Return the pairs (object, narrowest type) for all objects of goals, locks, key rooms, the hand and boxes."""
         names: list[str] = []
         for fact in chain.from_iterable(self._goals):
             names += fact[1:]
@@ -282,14 +283,18 @@ class _Task:
         return tuple((name, _find_type(name, self._clauses)) for name in dict.fromkeys(names))
 
     def _list_constants(self) -> Signature:
-        """Return the objects in the goals of all parts but the last, because actions refer to these goals."""
+        """Return the pairs (object, type) that the domain declares as constants.
+
+        These are the objects in the goals of all parts but the last, because the actions of later parts refer to these
+        goals.
+        """
         names: set[str] = set()
         for fact in chain.from_iterable(self._goals[:-1]):
             names.update(fact[1:])
         return tuple((name, kind) for name, kind in self._list_objects() if name in names)
 
     def _list_lock_facts(self) -> Iterator[Atom]:
-        """Yield which doors are unlocked, which key fits which door, and which doors are clear."""
+        """Yield the facts about doors: which are unlocked, which key fits which door, and which are clear."""
         locked_doors = {lock.door for lock in self._locks}
         if "open_door" in self._choose_actions():
             for name, kind in self._list_objects():
@@ -303,7 +308,8 @@ class _Task:
     def _name_held(self) -> str | None:
         """Return the PDDL object for the carried thing, or None if the hand is empty.
 
-        If the thing may be what the mission puts somewhere or the key of a lock, the name used there is returned.
+        If the mission may ask to put the thing somewhere, the name is that of the mission. If the thing may be the key
+        of a lock, the name is that of the key in the lock.
         """
         if self._scene.held is None:
             return None
@@ -319,7 +325,7 @@ class _Task:
         return f"{kind}_{colour}"
 
     def _is_key_in_reach(self) -> bool:
-        """Return whether the agent holds or has seen a key for one of the locks whose colour is known."""
+        """Return whether the agent holds or has seen a key for a lock; locks without a known colour are ignored."""
         colours = {lock.key.split("_")[1] for lock in self._locks}
         return any(key_in_reach(colour, self._scene) for colour in colours if colour != "any")
 
@@ -369,7 +375,7 @@ def _is_described(thing: Thing, descriptions: Iterable[Description]) -> bool:
 
 
 def _find_type(name: str, clauses: Sequence[Clause]) -> str:
-    """Return the PDDL type of an object, judged by the first word of its name."""
+    """Return the PDDL type of an object, judged by the first word of the object's name."""
     if name == CUE and GoToMatch() in clauses:
         return "cue"
     kind = name.partition("_")[0]

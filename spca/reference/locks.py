@@ -61,8 +61,8 @@ def find_locks(
 ) -> tuple[Lock, ...]:
     """Return the locked doors that the task deals with.
 
-    These are the locked doors that the mission names. If the mission names no locked door, the only one is a door that
-    seems to bar the way, if there is such a door.
+    The locks are those of the locked doors that the mission names. If the mission names no locked door, a door that seems
+    to bar the way is the only lock. If no door seems to bar the way, there is no lock.
 
     Args:
         clauses: the clauses that have to be done.
@@ -103,9 +103,9 @@ def _is_locked(door: Description, context: Context, strategy: Strategy) -> bool:
 def _find_barring_door(clauses: Sequence[Clause], context: Context, strategy: Strategy) -> Description | None:
     """Return the locked door that the agent has to unlock before doing the clauses, or None.
 
-    The usual guess is a door only if the level is about locks, some wanted thing has not been seen, and a single locked
-    door stands out (see :func:`_find_likely_colour`). The contrary strategy reverses the guess: None instead of a door,
-    and a door instead of None.
+    The usual guess is a door only if three conditions hold: the level is about locks, some wanted thing has not been
+    seen, and :func:`_find_likely_colour` finds a colour. The contrary strategy reverses the guess: None instead of a
+    door, and a door instead of None.
     """
     scene = context.scene
     wanted = [what for what in map(_find_wanted, clauses) if what is not None]
@@ -132,9 +132,12 @@ def _find_barring_door(clauses: Sequence[Clause], context: Context, strategy: St
 def _find_likely_colour(locked: Sequence[str], with_key: Sequence[str]) -> str | None:
     """Return the colour of the locked door that most likely bars the way.
 
-    ``locked`` are the colours of all locked doors, ``with_key`` those of locked doors with a key in reach. Return the
-    single colour of ``with_key``, or else the single colour of ``locked``. If both have several or no colours, return
-    None.
+    This is the only colour in ``with_key``, or else the only colour in ``locked``. Return None if neither sequence has
+    exactly one colour.
+
+    Args:
+        locked: the colours of all locked doors.
+        with_key: the colours of locked doors for which a key is in reach.
     """
     for colours in (with_key, locked):
         if len(set(colours)) == 1:

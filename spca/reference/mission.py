@@ -200,7 +200,7 @@ def _check_movable(what: Description) -> None:
 
 
 def stages(instruction: Instruction) -> Stages:
-    """Return the clauses of a mission, grouped into the stages in which they have to be done."""
+    """Return the clauses of a mission, grouped into stages; the stages have to be done in order."""
     match instruction:
         case NoTask():
             return ()

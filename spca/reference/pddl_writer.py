@@ -1,4 +1,4 @@
-"""Planning domains and problems as values, and their PDDL text (pure).
+"""Planning domains and problems as values, and the PDDL texts of these values (pure).
 
 An :data:`Atom` is a predicate followed by its arguments: ``("holding", "?a", "?o")``. Variables begin with "?".
 """

@@ -32,7 +32,7 @@ def answer(messages: Sequence[Message]) -> str:
     counted from 0, is the answer. If the trusted domain has all needed parts, the trusted domain is kept word for word.
 
     If the prompt asks for problem writers and no plan has failed, a shipped writer that can read the snapshot is the
-    answer. The JSON object then also holds "writer_name" and "writer"; domain and problem are those of the writer.
+    answer. The JSON object also holds "writer_name" and "writer", and domain and problem are those of the writer.
 
     Raises:
         BadAnswerError: no snapshot can be read, or the snapshot's mission is empty or not in the grammar.

@@ -1,4 +1,4 @@
-"""The world as a prompt describes it, read from the snapshot block of the prompt."""
+"""The scene around the agent, read from the snapshot block of a prompt."""
 
 from __future__ import annotations
 

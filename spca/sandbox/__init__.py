@@ -1,1 +1,1 @@
-"""The sandbox for generated code: its processes, its restrictions by the kernel, and tests of both."""
+"""The sandbox for generated code: its processes, the restrictions that the kernel enforces, and tests of both."""

@@ -1,4 +1,4 @@
-"""The executor of every run: it checks generated code and executes the code in a worker in the sandbox."""
+"""The executor of every run: it checks generated code, and executes the code in a worker of the sandbox."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from spca.sandbox.process.runner import FILENAME
 _LOG: Final = logging.getLogger(__name__)
 
 UNSAFE = "unsafe"
-"""Level of an executor without a sandbox."""
+"""Level of an executor whose workers run without a sandbox."""
 
 
 @lru_cache(maxsize=8)
@@ -38,7 +38,10 @@ def _compile_agent(agent: AgentSource) -> CodeType:
 
 @lru_cache(maxsize=1)
 def _make_process_executor(pid: int) -> SandboxExecutor:  # noqa: ARG001 - the cache's key
-    """Create the executor of process ``pid``, once; a forked process has another pid and so gets a new executor."""
+    """Return the executor of process ``pid``; create it on the first call, and cache it.
+
+    A forked process has another pid, so it gets a new executor.
+    """
     executor = SandboxExecutor()
     atexit.register(executor.close)
     return executor
@@ -112,7 +115,7 @@ class SandboxExecutor:
     ) -> SandboxEpisode | RefusedEpisode:
         """Begin an episode that executes ``steps`` with a fresh ``Agent`` in a new worker.
 
-        ``previous`` holds the codes of the primitives executed so far. If the source is not allowed or does not
+        ``previous`` contains the codes of the primitives executed so far. If the source is not allowed or does not
         compile, the returned episode fails at once.
 
         Raises:
@@ -132,7 +135,7 @@ class SandboxExecutor:
         return SandboxEpisode(worker, agent, module, steps, previous, self._limits)
 
     def caller(self, module: str, limits: Limits) -> Caller:
-        """Return a caller of the trusted ``module``: each call runs in a new process of this sandbox."""
+        """Return a caller of the trusted ``module``; each call runs in a new process of this sandbox."""
         return Caller(self._verify_layers, module, limits)
 
     def _verify_layers(self) -> Layer:
@@ -154,7 +157,7 @@ class SandboxExecutor:
         self.close()
 
     def _get_zygote(self) -> Zygote:
-        """Return the running zygote; start a new one if there is none or it has ended. The caller holds the lock."""
+        """Return the running zygote; start a new zygote if none runs. The calling method must hold the lock."""
         if self._zygote is not None and not self._zygote.usable():
             _LOG.info("the sandbox's process %d cannot be used any more: another one is started", self._zygote.pid)
             self._zygote.close()

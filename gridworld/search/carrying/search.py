@@ -265,9 +265,7 @@ class _Round:
                 self._enqueue(after, opened.select(steps < FAR))
 
     def _expand_pickups(self, stage: Stage, batch: Batch, numbers: Numbers, key: int) -> None:
-        """Enqueue the states after the agent picks up ``key``; if the agent carries a key, it puts that key down
-        before.
-        """
+        """Enqueue the states after the agent puts down its carried key, if any, and picks up ``key``."""
         picks = find_picks(stage, batch, key)
         after = self._stage_of(self._example_after_pickup(stage, key))
         if stage.hand is None:
@@ -284,8 +282,7 @@ class _Round:
                 self._enqueue(after, swaps.batch)
 
     def _example_after_pickup(self, stage: Stage, key: int) -> State:
-        """Return an example of the states after a key is picked up; the cell of a key that was put down is arbitrary.
-        """
+        """Return an example of the states after a key is picked up; the cell of a dropped key is arbitrary."""
         keys = self._layout.keys
         cells = list(stage.state.key_cells)
         cells[key] = None

@@ -211,8 +211,7 @@ class Swapping:
         return ways
 
     def _locate_floor(self, picks: Picks) -> Lying:
-        """Return, by id of each key that stays on the floor, its cell in each pick, in the form that the bounds need.
-        """
+        """Return, by id of each key that stays on the floor, its cell in each pick, in the form for the bounds."""
         names = self._before.ground.layout.keys
         floor = [key for key in self._before.floor if key != self._key]
         return {names[key].id: picks.cells[:, key] for key in floor}

@@ -151,8 +151,7 @@ class Numbering:
         return codes
 
     def code(self, state: State, blocks: bool = True) -> int:
-        """Return the settled code (see :meth:`settle`) of a state's mode; without ``blocks``, digits of blocks are 0.
-        """
+        """Return the settled code (:meth:`settle`) of a state's mode; without ``blocks``, digits of blocks are 0."""
         digits = self.statuses(state)
         digits |= {name: int(name in state.open_doors) for name in self.pattern.doors}
         digits |= {name: int(name in state.active_switches) for name in self.pattern.switches}

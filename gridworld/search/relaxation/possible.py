@@ -20,8 +20,7 @@ from gridworld.task.conditions import Condition
 
 
 class Possible:
-    """Statements about all states of a projection; ``wanted=False`` asks whether the opposite of a statement may hold.
-    """
+    """Statements about all states of a projection; ``wanted=False`` asks whether the opposite may hold."""
 
     def __init__(self, modes: Modes) -> None:
         self.layout = modes.places.layout

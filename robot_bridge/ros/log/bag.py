@@ -176,7 +176,7 @@ def is_complete(path: Path) -> bool:
 
 
 def _read_end(file: BinaryIO) -> bytes:
-    """Return the last bytes of the file, the footer and the magic; b"" if the file ends in another way."""
+    """Return the footer and the magic at the end of the file, or b"" if the file does not end with a footer."""
     size = file.seek(0, 2)
     file.seek(max(0, size - len(_MAGIC) - _FOOTER_SIZE))
     end = file.read()
@@ -184,7 +184,7 @@ def _read_end(file: BinaryIO) -> bytes:
 
 
 def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
-    """Yield (topic, nanoseconds, message) in the order of writing; a file without an end is read as far as it goes.
+    """Yield (topic, nanoseconds, message) in the order of writing; a file without an end gives its whole records.
 
     Raises:
         RecordingError: the file is not a bag, or is damaged; all messages before the damage are yielded first.

@@ -1,7 +1,7 @@
 """Play a log back: make the calls to journals that :class:`robot_bridge.ros.log.recorder.BagRecorder` received.
 
 Pictures are left out. The times of maps are exact to a nanosecond, all other values are exact. The contents of a log
-may come from other people. They are never executed; contents that cannot be read raise :class:`RecordingError`.
+may come from other people. Contents are never executed; contents that cannot be read raise :class:`RecordingError`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class _Teller:
     def read(self, topic: str, message: Any) -> None:
         """Make the calls that a message stands for.
 
-        Messages on other topics are ignored, because they only repeat the contents of records.
+        Messages on other topics are ignored, because such messages only repeat the contents of records.
         """
         if topic in self._record_readers:
             record = from_json(message.data)

@@ -3,9 +3,9 @@
 Sensors, commands, poses and maps are logged as messages of ROS on the topics that ROS users expect. Under ``/spca``,
 the log holds the same values exactly as the program had them (:mod:`robot_bridge.ros.log.records`).
 
-Stamps are times of the robot's clock. Events reach the file within about a second of this clock, so the log of a killed
-run can be read up to its last second (:mod:`robot_bridge.ros.log.playback`). The bag of a killed run has no index;
-``ros2 bag reindex -s mcap`` adds the index.
+Stamps are times of the robot's clock. Events reach the file within about a second of this clock. Therefore
+:mod:`robot_bridge.ros.log.playback` can read the log of a killed run except for the last second. The bag of a killed
+run has no index; ``ros2 bag reindex -s mcap`` adds the index.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Convert values of the contract to JSON and back without loss, for the records of a log beside the messages of ROS.
 
-A value of the contract becomes a JSON object with the name of its class under ``_``. The key ``_`` also marks numbers
-that JSON does not have (inf, NaN), and mappings with the key ``_`` or with keys that are not strings. A tuple outside
-of a class comes back as a list.
+A value of the contract becomes a JSON object with the name of its class under ``_``. The key ``_`` also marks objects
+for numbers that JSON does not have (inf, NaN). It marks mappings that have a key ``_`` or keys that are not strings. A
+tuple outside of a class comes back as a list.
 """
 
 from __future__ import annotations

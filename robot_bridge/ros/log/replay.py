@@ -1,4 +1,4 @@
-"""Replay the safety chain: give a chain the inputs of a recorded run and compare its results with the recorded ones.
+"""Replay the safety chain: give a chain the inputs of a recorded run and compare new results with recorded results.
 
 :class:`ChainCheck` is a journal. A log can be told to the check alone, or also to a journal that prints the events::
 

@@ -1,4 +1,4 @@
-"""Effects that a robot without an arm cannot have, such as picking up: the twin carries them out.
+"""Carry out effects in the twin for which the robot would need an arm, such as picking up a thing.
 
 An effect happens only if the robot truly stands at the right place and looks in the right direction.
 """

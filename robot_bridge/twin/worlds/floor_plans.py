@@ -57,7 +57,7 @@ class Doorway:
 
 @dataclass(frozen=True, slots=True)
 class FloorPlan:
-    """Rooms, with the doorways between them and the walls; every room can be reached from every other room."""
+    """A flat: rooms, doorways and walls; every room can be reached from every other room."""
 
     rooms: tuple[Room, ...]
     doorways: tuple[Doorway, ...]

@@ -86,7 +86,7 @@ class ShadowJudge:
 
 
 def _build_level(env_id: str, seed: int) -> Any:
-    """Return the environment of a level after its reset; raise SetupError if it cannot be built."""
+    """Return the environment of a level after a reset; raise SetupError if the level cannot be built."""
     with _quiet():
         import gymnasium
         import minigrid  # noqa: F401  # registers its levels

@@ -1,6 +1,6 @@
 """Random worlds for exploring and for tests of safety; the same seed gives the same world (pure).
 
-The worlds do not come from MiniGrid levels. They are flats with obstacles that a robot meets on a real floor.
+The worlds do not come from MiniGrid levels. Each world is a flat with obstacles of the kinds found on real floors.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class _Site:
                 return
 
     def places(self, radius: float) -> Iterator[Point]:
-        """Yield a free place for a disc of this radius and mark it taken; yield nothing if no free place was found."""
+        """Yield a free place for a disc of this radius and mark the disc taken; yield nothing without a free place."""
         for _ in range(_MAX_TRIES):
             room = self._draw_room().shrink_by(radius + PASSAGE)
             x, y = self._draw_point(room)

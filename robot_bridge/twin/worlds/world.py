@@ -79,8 +79,8 @@ class Obstacle:
     ``half_x`` and ``half_y`` are half the extent of a box, or the radius of a cylinder, metres. ``height`` is the
     obstacle's own height, ``bottom`` the height of its lower side above the floor, metres.
 
-    An obstacle with a ``path`` walks along the points and back, for ever, at ``speed`` m/s. When the obstacle touches
-    the robot, it stops and turns back. If ``is_glass``, neither the lidar nor the camera sees the obstacle.
+    An obstacle with a ``path`` walks along the points and back, for ever, at ``speed`` m/s. After touching the robot,
+    the obstacle stops and turns back. If ``is_glass``, neither the lidar nor the camera sees the obstacle.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Obstacle:
 
     @staticmethod
     def mover(path: Sequence[Point], speed: float, radius: float = 0.15) -> Obstacle:
-        """Return a round obstacle that walks; it starts at the first point of the path."""
+        """Return a round obstacle that walks along ``path``, starting at the first point."""
         x, y = path[0]
         return Obstacle("mover", "cylinder", x, y, radius, radius, 0.8, tuple(path), speed)
 

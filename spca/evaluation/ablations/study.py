@@ -124,7 +124,7 @@ def resume_study(options: StudyOptions, name: str) -> Path:
         name: the study's id, or a unique beginning of the id.
 
     Raises:
-        ResumeError: there is no study of this name, or ``options`` sets an option that was fixed at the begin.
+        ResumeError: there is no study of this name, or ``options`` sets an option that was fixed at the start.
     """
     path = existing(find_runs(options.runs), name, RECORD_OF_STUDY)
     for flag, value in _list_fixed_options(options).items():
@@ -134,7 +134,7 @@ def resume_study(options: StudyOptions, name: str) -> Path:
 
 
 def _list_fixed_options(options: StudyOptions) -> dict[str, object]:
-    """Return the values, by flag, of the options that the begin of a study fixes."""
+    """Return the values, by flag, of the options that are fixed when a study begins."""
     selection = options.selection
     models = options.models
     solver = options.solver

@@ -66,9 +66,9 @@ def read_errands(mission: str) -> tuple[Errand, ...]:
 
 
 def number_name(name: str, number: int) -> str:
-    """Return the name of the ``number``-th thing, counted from 1, of the same kind and colour: ``key_blue_2``.
+    """Return the name of the thing with a number, counted from 1 among things of a kind and colour.
 
-    The first thing has no number in its name: ``key_blue``.
+    The things have the names ``key_blue``, ``key_blue_2``, ``key_blue_3`` and so on.
     """
     return name if number == 1 else f"{name}_{number}"
 

@@ -1,9 +1,8 @@
-"""A gridworld task as PDDL: which jobs there are, what each needs, and which has to come before which (pure)."""
+"""Write the jobs of a gridworld task as PDDL: the conditions of each job, and the order of the jobs (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Final
 
@@ -28,71 +27,77 @@ PREDICATES: Final[dict[str, Signature]] = {
     "survived": (("?a", "agent"),),
 }
 _A: Final = ("?a", "agent")
-_HAND: Final[Atom] = ("hand_empty", "?a")
+_K: Final = ("?k", "key")
+_D: Final = ("?d", "door")
+_S: Final = ("?s", "switch")
+_G: Final = ("?g", "gate")
+_HAND_EMPTY: Final[Atom] = ("hand_empty", "?a")
 _HOLDING: Final[Atom] = ("holding", "?a", "?k")
 
 
-def _job(
-    name: str, *things: tuple[str, str], needs: tuple[Atom, ...] = (), adds: tuple[Atom, ...] = (), main: int = 0
+def _make_settling_action(
+    name: str,
+    *things: tuple[str, str],
+    needs: tuple[Atom, ...] = (),
+    adds: tuple[Atom, ...] = (),
+    deletes: tuple[Atom, ...] = (),
+    settled: int = 0,
 ) -> Action:
-    """Return an action that settles one of its things, once everything that comes before that is settled."""
-    first = things[main][0]
-    deletes: tuple[Atom, ...] = ()
-    if name == "use_key":
-        deletes = (_HOLDING,)
-    elif name == "take_key":
-        deletes = (_HAND,)
+    """Return an action that settles ``things[settled]``, if all items that have to come before are settled.
 
-    turn = Universal(("?y", "item"), ("after", first, "?y"), ("settled", "?y"))
-    effects: tuple[Atom, ...] = (("settled", first), *adds)
-    return Action(name, (_A, *things), needs, effects, deletes, universals=(turn,))
+    ``things`` are the pairs (variable, type) of the parameters after the agent.
+    """
+    variable = things[settled][0]
+    order = Universal(("?y", "item"), ("after", variable, "?y"), ("settled", "?y"))
+    effects: tuple[Atom, ...] = (("settled", variable), *adds)
+    return Action(name, (_A, *things), needs, effects, deletes, universals=(order,))
 
 
-_K = ("?k", "key")
-_D = ("?d", "door")
-_S = ("?s", "switch")
-_G = ("?g", "gate")
-_USE_KEY: Final = _job("use_key", _D, _K, needs=(_HOLDING, ("fits", "?k", "?d")), adds=(_HAND,))
+_USE_KEY: Final = _make_settling_action(
+    "use_key", _D, _K, needs=(_HOLDING, ("fits", "?k", "?d")), adds=(_HAND_EMPTY,), deletes=(_HOLDING,)
+)
+_USE_AND_KEEP_KEY: Final = _make_settling_action("use_key", _D, _K, needs=_USE_KEY.needs)
 ACTIONS: Final = (
-    _job("take_key", _K, needs=(_HAND,), adds=(_HOLDING,)),
-    Action("put_down", (_A, _K), (_HOLDING,), (_HAND,), (_HOLDING,)),
+    _make_settling_action("take_key", _K, needs=(_HAND_EMPTY,), adds=(_HOLDING,), deletes=(_HAND_EMPTY,)),
+    Action("put_down", (_A, _K), needs=(_HOLDING,), adds=(_HAND_EMPTY,), deletes=(_HOLDING,)),
     _USE_KEY,
-    _job("press_switch", _S, _G, needs=(("opens", "?s", "?g"),), adds=(("settled", "?g"),)),
-    _job("turn_off", _S, needs=(("wanted_off", "?s"),)),
-    _job("find_switch", _G),
-    _job("push_block_to", ("?b", "block"), ("?p", "place"), needs=(("wanted_at", "?b", "?p"),), main=1),
-    _job("walk_to_goal", ("?g", "goal")),
+    _make_settling_action("press_switch", _S, _G, needs=(("opens", "?s", "?g"),), adds=(("settled", "?g"),)),
+    _make_settling_action("turn_off", _S, needs=(("wanted_off", "?s"),)),
+    _make_settling_action("find_switch", _G),
+    _make_settling_action(
+        "push_block_to", ("?b", "block"), ("?p", "place"), needs=(("wanted_at", "?b", "?p"),), settled=1
+    ),
+    _make_settling_action("walk_to_goal", ("?g", "goal")),
     Action("survive", (_A,), adds=(("survived", "?a"),)),
 )
-"""In the order in which the domain lists them; every task has the same domain, but for what becomes of keys."""
+"""The actions of the domain, in order. If keys stay in hand, ``_USE_AND_KEEP_KEY`` replaces ``_USE_KEY``."""
 
 
 def formulate(jobs: Sequence[Job], held: str | None, *, keeps_keys: bool) -> tuple[Domain, Problem]:
-    """Return the planning task whose solution is these jobs.
+    """Return a planning domain and problem whose solution is to do ``jobs`` in order.
 
     Args:
-        held: the colour of the key in hand.
-        keeps_keys: a key stays in hand when it opens a door.
+        held: the colour of the key in hand, or None.
+        keeps_keys: a key stays in hand after opening a door.
     """
-    names = tuple(dict.fromkeys(chain.from_iterable(job.things for job in jobs)))
+    names = list(chain.from_iterable(job.things for job in jobs))
     hand: Atom = ("hand_empty", AGENT)
     if held:
         key = _name_key_in_hand(jobs, held)
         hand = ("holding", AGENT, key)
-        names = tuple(dict.fromkeys((*names, key)))
-    objects = ((AGENT, "agent"), *((name, _type(name)) for name in names))
-    facts = tuple(dict.fromkeys((hand, *_facts(jobs))))
-    problem = Problem("task", objects, facts, tuple(_goals(jobs)))
+        names.append(key)
+    objects = ((AGENT, "agent"), *((name, _find_type(name)) for name in dict.fromkeys(names)))
+    facts = tuple(dict.fromkeys((hand, *_list_facts(jobs))))
+    problem = Problem("task", objects, facts, tuple(_list_goals(jobs)))
 
     actions: tuple[Action, ...] = ACTIONS
     if keeps_keys:
-        keeping = replace(_USE_KEY, adds=_USE_KEY.adds[:1], deletes=())
-        actions = tuple(keeping if action is _USE_KEY else action for action in ACTIONS)
+        actions = tuple(_USE_AND_KEEP_KEY if action is _USE_KEY else action for action in ACTIONS)
     return Domain("mechanisms", TYPES, (), PREDICATES, actions), problem
 
 
 def _name_key_in_hand(jobs: Sequence[Job], held: str | None) -> str:
-    """Return the name of the key in hand, as the first job that needs a key of that colour calls it."""
+    """Return the name of the key in hand, as the first job that uses or puts down a key of the colour ``held`` says."""
     for job in jobs:
         for name in job.things:
             if job.action in ("use_key", "put_down") and name.startswith(f"key_{held}"):
@@ -100,7 +105,8 @@ def _name_key_in_hand(jobs: Sequence[Job], held: str | None) -> str:
     return f"key_{held}"
 
 
-def _facts(jobs: Sequence[Job]) -> Iterator[Atom]:
+def _list_facts(jobs: Sequence[Job]) -> Iterator[Atom]:
+    """Yield the facts that the conditions of the jobs need, and the order of the jobs."""
     for job in jobs:
         if job.action == "use_key":
             door, key = job.things
@@ -113,14 +119,17 @@ def _facts(jobs: Sequence[Job]) -> Iterator[Atom]:
             yield ("wanted_at", block, place)
         elif job.action == "turn_off":
             yield ("wanted_off", *job.things)
-    ordered = [job.settles for job in jobs if job.settles]
-    for earlier, later in pairwise(dict.fromkeys(ordered)):
+
+    settled = [job.settles for job in jobs if job.settles]
+    for earlier, later in pairwise(dict.fromkeys(settled)):
         yield ("after", later, earlier)
 
 
-def _goals(jobs: Sequence[Job]) -> Iterator[Atom]:
-    by_hand = [job.action for job in jobs if job.action in ("take_key", "put_down")]
-    if by_hand[-1:] == ["put_down"]:
+def _list_goals(jobs: Sequence[Job]) -> Iterator[Atom]:
+    """Yield the facts that hold after the last job."""
+    hand_actions = [job.action for job in jobs if job.action in ("take_key", "put_down")]
+    ends_with_empty_hand = hand_actions[-1:] == ["put_down"]
+    if ends_with_empty_hand:
         yield ("hand_empty", AGENT)
     for job in jobs:
         if job.action == "survive":
@@ -129,6 +138,7 @@ def _goals(jobs: Sequence[Job]) -> Iterator[Atom]:
             yield ("settled", job.settles)
 
 
-def _type(name: str) -> str:
+def _find_type(name: str) -> str:
+    """Return the PDDL type of an object, judged by the first word of the object's name."""
     kind = name.partition("_")[0]
     return "mark" if kind in ("target", "cell") else kind

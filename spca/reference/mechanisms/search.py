@@ -23,10 +23,14 @@ _PUSH_COST: Final = 5
 class State(NamedTuple):
     """The part of the task that changes on a way.
 
-    ``heading`` is an index of STEPS, ``held`` the colour of the key in hand. ``keys`` are the cells of the keys in the
-    order of ``Search.keys``; a key that is in hand or used up has None. ``opened`` are the cells of doors that were
-    opened, and of closed gates that were passed, on this way. ``pressed`` are the cells of switches that were pressed.
-    ``blocks`` are the cells of the blocks in the order of ``Search.blocks``.
+    Attributes:
+        cell: the agent's cell.
+        heading: the agent's heading, an index of STEPS.
+        held: the colour of the key in hand, or None.
+        keys: the cells of the keys in the order of ``Search.keys``; None for a key that was taken.
+        opened: the cells of doors that were opened, and of closed gates that were passed.
+        pressed: the cells of switches that were pressed.
+        blocks: the cells of the blocks in the order of ``Search.blocks``.
     """
 
     cell: Cell
@@ -45,8 +49,9 @@ Test: TypeAlias = Callable[[State], bool]
 class Event(NamedTuple):
     """An act on a thing that is part of a way; walking is no event.
 
-    ``verb`` is "take", "drop", "unlock", "press", "turn off", "pass" (a closed gate) or "push". ``thing`` is the name of
-    the thing, but for "drop" the colour of the key. ``other`` is the name of the mark or cell that a block is pushed to.
+    ``verb`` is "take", "drop", "unlock", "press", "turn off", "pass" (a closed gate) or "push". ``thing`` is the name
+    of the thing, or the colour of the key if the verb is "drop". ``other`` is the name of the mark or cell that a block
+    is pushed to.
     """
 
     verb: str
@@ -56,7 +61,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way from the present state to the state ``end``, with its events in order.
+    """A way from the present state to the state ``end``; ``events`` are in order.
 
     ``cost`` is the number of primitives, in which each push counts as ``_PUSH_COST`` primitives.
     """
@@ -70,8 +75,8 @@ class Search:
     """A search for ways through a terrain.
 
     Args:
-        keeps_keys: a key stays in hand when it opens a door.
-        held_down: the names of switches that work only while something stands on them.
+        keeps_keys: a key stays in hand after opening a door.
+        held_down: the names of switches that work only while something stands on the switch.
         blocks_hold: assume that a block on any other switch makes the switch work too.
         turned_off: the names of switches that are on and have to be turned off.
         generous: assume that a single switch opens all gates.
@@ -127,8 +132,8 @@ class Search:
         Return None if there is no such way, or if the search gives up after MAX_STATES states.
 
         Args:
-            towards: every state that passes the test has the agent on one of these cells. The distance to these cells
-                is the heuristic of A*. If there are no such cells, the search has no heuristic.
+            towards: the cells on which the agent can be in a state that passes the test. The distance to the nearest
+                of the cells is the heuristic of A*. If ``towards`` is empty, the search has no heuristic.
         """
         distances = self._find_distances(towards) if towards else {}
         start = self.start()
@@ -157,9 +162,10 @@ class Search:
         return None
 
     def opens(self, state: State, gates: Set[Cell]) -> bool:
-        """Return whether the switches that are on in ``state`` may have opened these closed gates too.
+        """Return whether the switches that are on in ``state`` may have opened the closed gates ``gates`` too.
 
-        Unless the search is generous, this takes a switch for each of ``gates`` and for each closed gate already passed.
+        If the search is generous, one switch is enough. If not, each of ``gates`` and each closed gate that was passed
+        needs a switch.
         """
         if not gates:
             return True
@@ -215,7 +221,7 @@ class Search:
     def _use_hand(self, state: State, ahead: Cell) -> Iterator[State]:
         """Yield the state after using the hand: take a key, unlock the door ahead, or drop the key ahead.
 
-        Yield nothing if none of these is possible.
+        Yield nothing if the hand cannot do anything.
         """
         if state.held is None:
             # A key under the agent is taken before a key ahead.
@@ -269,26 +275,26 @@ class Search:
                 yield Event("push", block.name, self._mark_names.get(new_place) or f"cell_{row}_{column}")
 
     def _find_distances(self, targets: frozenset[Cell]) -> dict[Cell, int]:
-        """Return the fewest steps from each cell to one of ``targets``, if nothing were closed.
+        """Map each cell to the fewest steps from the cell to one of ``targets``, as if all doors and gates were open.
 
         Cells without a way to a target are left out.
         """
-        neighbours: dict[Cell, list[Cell]] = {}  # the cells from which one step leads to a cell
+        origins: dict[Cell, list[Cell]] = {}  # the cells from which one step leads to a cell
         for cell in self.terrain.open_ground:
             for heading in range(4):
                 ahead = ahead_of(cell, heading)
                 if ahead in self.terrain.open_ground:
                     arrival = self.terrain.leads.get(ahead, ahead)
-                    neighbours.setdefault(arrival, []).append(cell)
+                    origins.setdefault(arrival, []).append(cell)
 
         # Breadth-first search from the targets backwards; the queue grows during the loop.
         distances = dict.fromkeys(targets, 0)
         queue = list(targets)
         for cell in queue:
-            for neighbour in neighbours.get(cell, ()):
-                if neighbour not in distances:
-                    distances[neighbour] = distances[cell] + 1
-                    queue.append(neighbour)
+            for origin in origins.get(cell, ()):
+                if origin not in distances:
+                    distances[origin] = distances[cell] + 1
+                    queue.append(origin)
         return distances
 
 

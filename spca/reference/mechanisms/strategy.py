@@ -1,4 +1,4 @@
-"""What to do next in a gridworld task: the cheapest way to its goal, or else to where more may be learned (pure)."""
+"""The next jobs of a gridworld task: along the cheapest way to the task's end, or else exploration (pure)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import zip_longest
 from typing import Final
 
 from spca.reference.mechanisms.errands import Errand
 from spca.reference.mechanisms.search import Event, Search, Test, Way
-from spca.reference.mechanisms.terrain import Terrain, Thing
+from spca.reference.mechanisms.terrain import Cell, Terrain, Thing
 
 GOAL: Final = "goal_green"
 ANY_GATE: Final = "gate_any"
@@ -21,14 +20,17 @@ _CALL: Final = re.compile(r"(\w+)\(([^()]*)\)")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One action of a plan with its objects, the agent left out."""
+    """An action of a plan with its objects, without the agent."""
 
     action: str
     things: tuple[str, ...] = ()
 
     @property
     def settles(self) -> str:
-        """What the job settles: the place that a block is pushed to, else the first thing; "" for none."""
+        """The name of the place or thing that the job settles, or "" if the job settles nothing.
+
+        A job that pushes a block settles the block's place. Every other job settles the first of ``things``.
+        """
         if not self.things or self.action == "put_down":
             return ""
         return self.things[1] if self.action == "push_block_to" else self.things[0]
@@ -36,211 +38,295 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Plans of this task that were carried out and did not solve it, oldest first, as jobs."""
+    """The jobs of each plan that was carried out and did not solve the task, oldest plan first."""
 
     plans: tuple[tuple[Job, ...], ...] = ()
 
     @classmethod
     def read(cls, texts: Sequence[str]) -> History:
-        """Read plans from text: ``[walk_to_goal(a1, goal_green)]``."""
-        return cls(tuple(tuple(_jobs(text)) for text in texts))
+        """Parse plans such as ``[walk_to_goal(a1, goal_green)]``, one plan in each text."""
+        return cls(tuple(tuple(_parse_jobs(text)) for text in texts))
 
     def has_tried(self, action: str) -> bool:
-        """Return whether an action was part of a plan."""
+        """Return whether a job of any plan has this action."""
         return any(job.action == action for plan in self.plans for job in plan)
 
     def find_pressed(self) -> frozenset[str]:
-        """Return the switches that were surely pressed: the first of a plan, and those of several plans.
+        """Return the names of the switches that were surely pressed.
 
-        The agent may have skipped later ones.
+        The first switch of each plan and the switches in several plans were surely pressed. The agent may have skipped
+        every other switch.
         """
-        plans: list[list[str]] = []
+        plans: list[list[str]] = []  # the switches that each plan presses
         for plan in self.plans:
             plans.append([job.things[0] for job in plan if job.action == "press_switch"])
 
-        times = Counter(name for switches in plans for name in set(switches))
+        plan_counts = Counter(name for switches in plans for name in set(switches))
         pressed: set[str] = set()
         for switches in plans:
             pressed.update(switches[:1])
-            pressed.update(name for name in switches if times[name] > 1)
+            pressed.update(name for name in switches if plan_counts[name] > 1)
         return frozenset(pressed)
 
 
 def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> tuple[Job, ...]:
-    """Return what to do, in order; at least one job."""
-    last = tuple(_last(errands))
-    test = _make_end_test(terrain, errands)
-    held_down = history.find_pressed()  # one that is off again in spite of that
-    off = frozenset(e.thing for e in errands if e.verb == "turn on" and e.forbidden)
-    same = partial(Search, terrain, keeps_keys=keeps_keys, held_down=held_down, turned_off=off)
-    searches = [same(blocks_hold=hold, generous=generous) for generous in (False, True) for hold in (False, True)]
-    goals = frozenset(thing.cell for thing in terrain.find_kind("goal"))
-    towards = goals if any(errand.verb == "get" for errand in errands) else frozenset()
-    if test is not None:
-        for search in searches:
-            way = search.way(test(search), towards)
-            if way is not None:
-                return (*_work(terrain, way, errands), *last) or (Job("survive"),)
-    wanted = tuple(_iterate_wanted(errands))
-    scouting = _scouting(terrain, searches[0], history)
-    if Job("survive") in last:  # what is not known may have been done, used up or never be found: then time decides
-        tried = all(history.has_tried(job.action) for job in wanted)
-        return last if tried and not scouting else (*scouting, *wanted)
-    return (*scouting, *wanted, *last) or (Job("walk_to_goal", (GOAL,)),)
+    """Return the next jobs, in order; at least one job.
+
+    If a way to the end of the task is known, the jobs follow the way. If no way is known, the jobs explore the map and
+    look for the things of the errands.
+    """
+    final_jobs = tuple(_list_final_jobs(errands))
+    searches = _make_searches(terrain, errands, history, keeps_keys=keeps_keys)
+    way = _find_way_to_end(terrain, errands, searches)
+    if way is not None:
+        work = (*_list_jobs_of_way(terrain, way, errands), *final_jobs)
+        return work if work else (Job("survive"),)
+
+    wanted = tuple(_list_wanted_jobs(errands))
+    scouting = _scout(terrain, searches[0], history)
+    if Job("survive") in final_jobs:
+        # An unknown thing may have been used up, may have served its errand, or may never be found. Once all jobs
+        # were tried, only surviving until the time is over is left.
+        all_tried = all(history.has_tried(job.action) for job in wanted)
+        return final_jobs if all_tried and not scouting else (*scouting, *wanted)
+
+    work = (*scouting, *wanted, *final_jobs)
+    return work if work else (Job("walk_to_goal", (GOAL,)),)
 
 
-def _scouting(terrain: Terrain, search: Search, history: History) -> tuple[Job, ...]:
-    """Return what to open or search for where the way to the goal is not known.
+def _make_searches(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> list[Search]:
+    """Return searches with more and more hopeful assumptions about blocks on switches and about gates."""
+    turned_off = frozenset(errand.thing for errand in errands if errand.verb == "turn on" and errand.forbidden)
+    # A switch that was surely pressed and is off again works only while something stands on the switch.
+    held_down = history.find_pressed()
+    searches = []
+    for generous in (False, True):
+        for blocks_hold in (False, True):
+            search = Search(
+                terrain,
+                keeps_keys=keeps_keys,
+                held_down=held_down,
+                blocks_hold=blocks_hold,
+                turned_off=turned_off,
+                generous=generous,
+            )
+            searches.append(search)
+    return searches
 
-    Nothing is opened before everything was explored.
+
+def _find_way_to_end(terrain: Terrain, errands: Sequence[Errand], searches: Sequence[Search]) -> Way | None:
+    """Return a way that completes all errands; the searches are tried in order until a search finds a way.
+
+    Return None if no search finds a way, or if a thing of the task is unknown.
+    """
+    make_test = _make_end_test(terrain, errands)
+    if make_test is None:
+        return None
+    towards: frozenset[Cell] = frozenset()
+    if any(errand.verb == "get" for errand in errands):
+        towards = frozenset(thing.cell for thing in terrain.find_kind("goal"))
+    for search in searches:
+        way = search.way(make_test(search), towards)
+        if way is not None:
+            return way
+    return None
+
+
+def _scout(terrain: Terrain, search: Search, history: History) -> tuple[Job, ...]:
+    """Return jobs that open doors and gates, or that search for a switch, to learn more about the map.
+
+    Return no jobs before the first plan was carried out, so that the reachable ground is explored before anything is
+    opened.
     """
     if not history.plans:
         return ()
-    gates = [gate.name for gate in terrain.find_kind("gate", "closed")]
-    sweep = tuple(Job("find_switch", (gate,)) for gate in gates[:1])
-    tests: list[Test] = [
-        lambda state: bool(state.opened) and terrain.borders_on_unseen(state.cell),
-        lambda state: state.cell in state.opened,
-    ]
-    swept = history.has_tried("find_switch")
-    for number, test in enumerate(tests):
-        way = search.way(test)
-        if way is not None:
-            return tuple(_work(terrain, way, ()))
-        if sweep and not number and not swept:
-            return sweep
-    return sweep
+
+    closed_gates = terrain.find_kind("gate", "closed")
+    switch_search = tuple(Job("find_switch", (gate.name,)) for gate in closed_gates[:1])
+    way = search.way(lambda state: bool(state.opened) and terrain.borders_on_unseen(state.cell))
+    if way is not None:
+        return tuple(_list_jobs_of_way(terrain, way, ()))
+    if switch_search and not history.has_tried("find_switch"):
+        return switch_search
+
+    way = search.way(lambda state: state.cell in state.opened)
+    if way is not None:
+        return tuple(_list_jobs_of_way(terrain, way, ()))
+    return switch_search
 
 
-def _last(errands: Sequence[Errand]) -> Iterator[Job]:
-    """Yield the job that ends the task, if there is one."""
+def _list_final_jobs(errands: Sequence[Errand]) -> Iterator[Job]:
+    """Yield the job that ends the task, if an errand is to reach the goal square or to survive."""
     if any(errand.verb == "get" for errand in errands):
         yield Job("walk_to_goal", (GOAL,))
     elif any(errand.verb == "survive" for errand in errands):
         yield Job("survive")
 
 
-def _iterate_wanted(errands: Sequence[Errand]) -> Iterator[Job]:
-    """Yield jobs for errands whose things are not all known; each action looks for its thing."""
-    made: dict[str, Callable[[str], Job]] = {
-        "pick up": lambda name: Job("take_key", (name,)),
-        "carry": lambda name: Job("take_key", (name,)),
-        "turn on": lambda name: Job("press_switch", (name, ANY_GATE)),
-        "push": lambda name: Job("push_block_to", (name, "target")),
-        "open": lambda name: Job("use_key", (name, name.replace("door", "key", 1))),
-    }
+def _list_wanted_jobs(errands: Sequence[Errand]) -> Iterator[Job]:
+    """Yield a job for each errand with a thing; the job's action looks for the thing if the thing is unknown.
+
+    Errands about gates have no job, because gates are opened by switches.
+    """
     for errand in errands:
-        if errand.verb in made and not errand.forbidden and not errand.thing.startswith("gate"):
-            yield made[errand.verb](errand.thing)
+        if errand.forbidden or errand.thing.startswith("gate"):
+            continue
+        match errand.verb:
+            case "pick up" | "carry":
+                yield Job("take_key", (errand.thing,))
+            case "turn on":
+                yield Job("press_switch", (errand.thing, ANY_GATE))
+            case "push":
+                yield Job("push_block_to", (errand.thing, "target"))
+            case "open":
+                key = errand.thing.replace("door", "key", 1)
+                yield Job("use_key", (errand.thing, key))
 
 
 def _make_end_test(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search], Test] | None:
-    """Return a test for the end of the task; None while something that it is about is not known."""
+    """Return a function that makes the test for the end of the task, given a search.
+
+    Return None if a thing, the goal square or a target of the errands is unknown.
+    """
     if any(not _is_known(terrain, errand) for errand in errands):
         return None
-    if any(e.verb == "get" for e in errands) and not terrain.find_kind("goal"):
+    if any(errand.verb == "get" for errand in errands) and not terrain.find_kind("goal"):
         return None
 
-    targets = len(terrain.find_kind("target"))
-    if any(errand.verb == "push" and errand.target > targets for errand in errands):
+    target_count = len(terrain.find_kind("target"))
+    if any(errand.verb == "push" and errand.target > target_count for errand in errands):
         return None
 
     def make_test(search: Search) -> Test:
-        checks = [_check(search, errand) for errand in errands]
-        gates = [terrain.things[name] for name in _gates_to_open(errands)]
-        shut = {gate.cell for gate in gates if gate.state == "closed"}
-        return lambda state: all(check(state) for check in checks) and search.opens(state, shut)
+        tests = [_make_errand_test(search, errand) for errand in errands]
+        gates = [terrain.things[name] for name in _list_gates_to_open(errands)]
+        closed_gates = {gate.cell for gate in gates if gate.state == "closed"}
+        return lambda state: all(test(state) for test in tests) and search.opens(state, closed_gates)
 
     return make_test
 
 
-def _gates_to_open(errands: Sequence[Errand]) -> list[str]:
-    return [e.thing for e in errands if e.verb == "open" and e.thing.startswith("gate") and not e.forbidden]
+def _list_gates_to_open(errands: Sequence[Errand]) -> list[str]:
+    """Return the names of the gates that the errands ask to open."""
+    names: list[str] = []
+    for errand in errands:
+        asks_to_open = errand.verb == "open" and not errand.forbidden
+        if asks_to_open and errand.thing.startswith("gate"):
+            names.append(errand.thing)
+    return names
 
 
 def _is_known(terrain: Terrain, errand: Errand) -> bool:
-    """Return whether completion of the errand is observable; a key may be in hand."""
+    """Return whether the map shows if the errand is done."""
     if errand.forbidden:
         return True
     if errand.offset is not None:
         return False
-    return not errand.thing or terrain.find_thing(errand.thing) is not None or _is_key_in_hand(terrain, errand)
+    if not errand.thing or terrain.find_thing(errand.thing) is not None:
+        return True
+    return _is_key_in_hand(terrain, errand)
 
 
 def _is_key_in_hand(terrain: Terrain, errand: Errand) -> bool:
+    """Return whether the key in hand may be the errand's key, judged by the colour."""
     return terrain.held is not None and errand.thing.startswith(f"key_{terrain.held}")
 
 
-def _check(search: Search, errand: Errand) -> Test:
+def _make_errand_test(search: Search, errand: Errand) -> Test:
+    """Return the test for states in which the errand is done, or the prohibition is kept.
+
+    If the states cannot show the thing of the errand, all states pass.
+    """
     terrain = search.terrain
     if errand.verb == "get":
         goals = {thing.cell for thing in terrain.find_kind("goal")}
         return lambda state: state.cell in goals
     if not errand.thing:
         return lambda _: True
+
     thing = terrain.find_thing(errand.thing)
     if thing is None:
         if errand.verb != "carry" or not _is_key_in_hand(terrain, errand):
             return lambda _: True
         colour = terrain.held
         return lambda state: (state.held == colour) != errand.forbidden
-    holds = _holds(search, errand, thing)
-    return (lambda state: not holds(state)) if errand.forbidden else holds
+
+    test = _make_thing_test(search, errand, thing)
+    return (lambda state: not test(state)) if errand.forbidden else test
 
 
-def _holds(search: Search, errand: Errand, thing: Thing) -> Test:
-    """Return a test for what the errand speaks of, be it wanted or forbidden."""
+def _make_thing_test(search: Search, errand: Errand, thing: Thing) -> Test:
+    """Return the test for states in which the errand's statement about ``thing`` holds, be it wanted or forbidden."""
     if errand.verb in ("pick up", "carry") and thing.kind == "key":
         index = [key.name for key in search.keys].index(thing.name)
         if errand.verb == "pick up":
             return lambda state: state.keys[index] is None
         return lambda state: state.keys[index] is None and state.held == thing.colour
     if errand.verb == "turn on":
+        # Pressing a switch changes the switch from on to off, or from off to on.
         return lambda state: (thing.state == "on") != (thing.cell in state.pressed)
     if errand.verb == "push" and thing.kind == "block":
-        return _block_at_place(search, errand, thing)
+        return _make_block_test(search, errand, thing)
     if thing.kind == "gate" and not errand.forbidden:
+        # Search.opens tests the gates that are to be opened.
         return lambda _: True
     return lambda state: thing.state == "open" or thing.cell in state.opened
 
 
-def _block_at_place(search: Search, errand: Errand, thing: Thing) -> Test:
-    """Return a test for the block being where the errand speaks of; a fixed block stays where it is."""
-    places = [target.cell for target in search.terrain.find_kind("target")]
-    # A forbidden place that cannot be told any more is taken for the one where the block is now.
-    place = errand.cell or (places[errand.target - 1] if errand.target else thing.cell)
-
-    movable = [block.name for block in search.blocks]
-    if thing.name not in movable:
-        return lambda _: thing.cell == place
-    number = movable.index(thing.name)
-    return lambda state: state.blocks[number] == place
+def _make_block_test(search: Search, errand: Errand, block: Thing) -> Test:
+    """Return the test for states in which the block is at the errand's place; a fixed block never moves."""
+    place = _find_push_place(search.terrain, errand, block)
+    movable = [thing.name for thing in search.blocks]
+    if block.name not in movable:
+        return lambda _: block.cell == place
+    index = movable.index(block.name)
+    return lambda state: state.blocks[index] == place
 
 
-def _work(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job]:
-    """Yield the jobs that a way consists of, walking left out."""
-    passed = [event.thing for event in way.events if event.verb == "pass"]
-    closed = [name for name in _gates_to_open(errands) if terrain.things[name].state == "closed"]
-    gates = iter(dict.fromkeys([*passed, *closed]))
-    held = f"key_{terrain.held}" if terrain.held else ""
+def _find_push_place(terrain: Terrain, errand: Errand, block: Thing) -> Cell:
+    """Return the cell that the errand names, or the cell of the target that the errand names.
+
+    A forbidden cell that is given as an offset from an unknown start is unknown. In this case, return the block's
+    present cell.
+    """
+    if errand.cell is not None:
+        return errand.cell
+    if errand.target:
+        return terrain.find_kind("target")[errand.target - 1].cell
+    return block.cell
+
+
+def _list_jobs_of_way(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job]:
+    """Yield the jobs of a way in order; walking and passing gates are no jobs.
+
+    Which switch opens which gate is unknown, so the presses are assigned to the gates in order: the gates that the way
+    passes, followed by the closed gates that the errands ask to open.
+    """
+    passed_gates = [event.thing for event in way.events if event.verb == "pass"]
+    closed_gates = [name for name in _list_gates_to_open(errands) if terrain.things[name].state == "closed"]
+    gates = iter(dict.fromkeys([*passed_gates, *closed_gates]))
+    held_key = f"key_{terrain.held}" if terrain.held else ""
     for event, following in zip_longest(way.events, way.events[1:]):
+        # Successive pushes of a block are a single job, whose place is that of the last push.
+        is_continued = following is not None and (following.verb, following.thing) == (event.verb, event.thing)
         match event:
             case Event("take", key):
-                held = key
+                held_key = key
                 yield Job("take_key", (key,))
             case Event("drop", _):
-                yield Job("put_down", (held,))
+                yield Job("put_down", (held_key,))
             case Event("unlock", door):
-                yield Job("use_key", (door, held))
+                yield Job("use_key", (door, held_key))
             case Event("press", switch):
                 yield Job("press_switch", (switch, next(gates, ANY_GATE)))
             case Event("turn off", switch):
                 yield Job("turn_off", (switch,))
-            case Event("push", block, place) if not (following and following[:2] == ("push", block)):
+            case Event("push", block, place) if not is_continued:
                 yield Job("push_block_to", (block, place))
 
 
-def _jobs(text: str) -> Iterator[Job]:
+def _parse_jobs(text: str) -> Iterator[Job]:
+    """Yield the jobs in the text of a plan."""
     for name, arguments in _CALL.findall(text):
         _agent, *things = (part.strip() for part in arguments.split(","))
         yield Job(name, tuple(things))

@@ -66,7 +66,7 @@ class Terrain:
     held: str | None
 
     def find_thing(self, name: str) -> Thing | None:
-        """Return the thing with this name, which may lie under the agent; None if no such thing is known."""
+        """Return the thing with this name, on the map or under the agent; None if no thing with this name is known."""
         return self.things.get(name) or self.things.get(f"{name}_here")
 
     def find_kind(self, kind: str, *states: str) -> tuple[Thing, ...]:

@@ -177,7 +177,7 @@ class _Reader:
         for work, event, *_ in self._history.works:
             last = rounds[-1] if rounds else None
             follows_writer = work in _PART_OF_ROUND and last is not None and last.is_over()
-            # Without a round, a damaged log lacks the begin of the first round.
+            # Without a round, a damaged log lacks the start of the first round.
             lacks_round = last is None and work != "level_summary"
             if work == "writers_tried" or follows_writer:
                 rounds.append(_Round(0))

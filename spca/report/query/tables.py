@@ -47,7 +47,7 @@ def _run(run: Run) -> Record:
 
 
 def _level(row: LevelRow, run: Run, summaries: Mapping[int, Mapping[str, Any]]) -> Record:
-    """Return the record of a level: its row without spans, the begin of the run, and a part of the summary."""
+    """Return the record of a level: its row without spans, the start of the run, and a part of the summary."""
     summary = summaries.get(row.number, {})
     summary_part = {name: summary.get(name) for name in _OF_SUMMARY}
     return asdict(replace(row, spans=())) | {"run_started": run.started, "summary": summary_part}

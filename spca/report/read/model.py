@@ -97,8 +97,8 @@ class LevelRow:
     Attributes:
         number: position in the order of the run, from 1.
         outcome: ``success``, ``fail``, ``aborted``, ``running`` or ``pending``.
-        started: time of the last begin, in seconds since the beginning of the run.
-        begun: number of begins, which is more than 1 if a kill interrupted the level.
+        started: time of the last start, in seconds since the beginning of the run.
+        begun: number of starts, which is more than 1 if a kill interrupted the level.
         seconds: duration of the level.
         steps: primitives of the last attempt.
         steps_total: primitives of all attempts.

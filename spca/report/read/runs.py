@@ -70,7 +70,7 @@ def _read_levels(files: RunFiles, tasks: Mapping[int, Task], began: float) -> tu
 
     Args:
         tasks: the planned levels, by number.
-        began: the begin of the run, in seconds since the epoch.
+        began: the start of the run, in seconds since the epoch.
     """
     records = defaultdict[int, list[Mapping[str, Any]]](list)
     for record in files.records:
@@ -108,7 +108,7 @@ def _row(
         index: number of the level, from 1.
         task: the planned level; None if the curriculum cannot be read.
         records: lines of the ledger that belong to the level.
-        began: the begin of the run, in seconds since the epoch.
+        began: the start of the run, in seconds since the epoch.
     """
     history = files.histories.get(index, NO_HISTORY)
     summary = files.summaries.get(index) or history.last("level_summary")

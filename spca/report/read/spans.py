@@ -23,7 +23,7 @@ class Work(NamedTuple):
 
     Attributes:
         kind: name of the event, or name of the counter that the event increased.
-        event: the event at the begin or the end of the work.
+        event: the event at the start or the end of the work.
         round: number of the current round, from 1; 0 before the first round.
         attempt: number of the newest attempt in the round, from 1; 0 before the first attempt.
     """
@@ -36,7 +36,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The number of begins of a level, and the level's events since the last begin."""
+    """The number of starts of a level, and the level's events since the last start."""
 
     begun: int
     events: Sequence[Event]
@@ -97,7 +97,7 @@ def histories(events: Iterable[Event]) -> dict[int, History]:
             continue
         if event.get("event") == "level_start":
             begun[level] += 1
-            level_events[level] = []  # drops the events of an earlier, interrupted begin
+            level_events[level] = []  # drops the events of an earlier, interrupted start
         level_events.setdefault(level, []).append(event)
     return {level: History(begun[level], since_begin) for level, since_begin in level_events.items()}
 
@@ -107,7 +107,7 @@ def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[
 
     Args:
         summary: the level's summary; {} if there is no summary.
-        begun: number of begins of the level.
+        begun: number of starts of the level.
         under_way: whether the run is working on the level now.
     """
     if summary:
@@ -123,11 +123,11 @@ def spans(
 ) -> tuple[Span, ...]:
     """Return the intervals of calls, solving and attempts in order.
 
-    The log has the end of each call and the begin of each attempt. Therefore an attempt is assumed to last until the
+    The log has the end of each call and the start of each attempt. Therefore an attempt is assumed to last until the
     next work begins, but at most ``longest_act`` seconds.
 
     Args:
-        began: the begin of the run, in seconds since the epoch.
+        began: the start of the run, in seconds since the epoch.
         statuses: "" or the status of failure of each attempt, by round (0 for stored writers) and by number within the
             round from 1.
         open_status: status of a last attempt whose end is not in the log.

@@ -49,7 +49,7 @@ class Replayed:
     """A replayed attempt.
 
     Attributes:
-        frames: the state at the begin of the attempt, then the state after each step. The tuple is empty if the begin
+        frames: the state at the start of the attempt, then the state after each step. The tuple is empty if the start
             cannot be reached, and ends early at a step that cannot be replayed.
         check: whether the replay equals the recording.
     """
@@ -150,7 +150,7 @@ def _replay_primitives(world: ReplayedWorld, begin: Checkpoint, before: _Recorde
 
     Args:
         begin: first state of the world.
-        before: primitives between the first state and the begin of the attempt.
+        before: primitives between the first state and the start of the attempt.
         steps: primitives of the attempt.
     """
     frames: list[Frame] = []

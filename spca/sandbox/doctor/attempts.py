@@ -24,7 +24,7 @@ class Agent:
     full_grid: Any
 
     def attempt(self, name: str) -> Iterator[int]:
-        """Call the method ``name``. If the call raises, print the error and yield 0, else yield 1."""
+        """Call the method ``name``. If it raises, print the error and yield 0; otherwise yield 1."""
         try:
             getattr(self, name)()
         except BaseException as error:  # boundary: the host gets every error
@@ -66,7 +66,8 @@ class Agent:
     def _run_code(self, protection: int, later: int) -> None:
         """Run machine code that prints the mark.
 
-        ``protection`` applies to the memory while the code is written; ``later``, unless 0, is set before the run.
+        While the code is written, its memory has the ``protection`` flags. Before the code runs, the flags change to
+        ``later``, unless ``later`` is 0.
         """
         mmap = 9
         mprotect = 10

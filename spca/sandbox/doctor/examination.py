@@ -1,9 +1,9 @@
-"""Test whether the sandbox works on this host, by attacks of real workers and by what the kernel reports of them.
+"""Test whether the sandbox works on this host: attack it from real workers, and read what the kernel reports of them.
 
 :func:`examine` makes the attempts of :mod:`spca.sandbox.doctor.probes` first in a worker without layers, where they
-should succeed. A worker behind each single layer follows, which should refuse the attempts that this layer forbids.
-Last comes a worker behind all layers, which should refuse every attempt. If all of these tests pass, the host's level
-is ``strict``; if only Landlock is missing, ``strict-nolandlock``; in every other case, ``refused``.
+should succeed. Then a worker behind each single layer should refuse the attempts that this layer forbids. Last, a
+worker behind all layers should refuse every attempt. If all of these tests pass, the host's level is ``strict``; if
+only Landlock is missing, ``strict-nolandlock``; in every other case, ``refused``.
 """
 
 from __future__ import annotations
@@ -91,12 +91,12 @@ class Report:
 
     @property
     def layers(self) -> Layer:
-        """The layers to apply to each worker; no layer if the host is refused."""
+        """The layers to apply to each worker; no layers if the level is ``refused``."""
         return _LAYERS[self.level]
 
     @property
     def refusal(self) -> str:
-        """Reason in one line why generated code cannot run on this host; "" if the code can run."""
+        """Reason in one line why generated code cannot run on this host; "" if it can run."""
         for check in self.checks:
             if not check.ok and check.name != "landlock":
                 reason = f"layer {check.layer} ({check.name}), {check.probed}: {check.seen}"
@@ -105,7 +105,7 @@ class Report:
         return ""
 
     def raise_for_refusal(self) -> None:
-        """Raise SandboxError with the reason if the host is refused."""
+        """Raise SandboxError with the reason if generated code cannot run on this host."""
         if self.level == REFUSED:
             reason = self.refusal or "nothing was checked"
             raise SandboxError(f"generated code cannot be sandboxed here: {reason} (docs/sandbox.md)")
@@ -149,7 +149,7 @@ def examine(zygote: Zygote, limits: Limits | None = None) -> Report:
 
 
 class _Examination:
-    """An examination, which forks workers and collects the answers of their attempts."""
+    """One examination of this host: forks workers and collects the answers to their attempts."""
 
     def __init__(self, zygote: Zygote, limits: Limits) -> None:
         self._zygote = zygote
@@ -160,7 +160,7 @@ class _Examination:
         self._missing: dict[str, str] = {}
 
     def make_checks(self) -> Iterator[Check]:
-        """Yield every check; run the workers while the checks are consumed."""
+        """Yield every check; each worker runs only when the caller asks for its checks."""
         with self._fork(Layer(0)) as bare:
             yield from _inspect(bare, _INSPECTIONS_WITHOUT_LAYERS)
             unhindered = make_attempts(bare, PROBES)
@@ -176,12 +176,12 @@ class _Examination:
 
     @contextmanager
     def _fork(self, layers: Layer) -> Iterator[Subject]:
-        """Fork a worker behind ``layers``; end the worker when the context ends."""
+        """Return a context with a new worker behind ``layers``; the worker is ended when the context ends."""
         with closing(self._zygote.worker(layers, self._limits)) as worker:
             yield Subject(worker, self._zygote, self._limits)
 
     def _try_layer_alone(self, name: str, layers: Layer) -> None:
-        """Record the answers of a worker behind one layer, or why the layer cannot be applied."""
+        """Record the answers of a worker behind the single layer ``name``; if it cannot be applied, record why."""
         probes = [probe for probe in PROBES if _must_refuse(name, probe)]
         try:
             with self._fork(layers) as subject:
@@ -190,7 +190,7 @@ class _Examination:
             self._missing[name] = str(error).partition(": ")[2] or str(error)
 
     def _try_layers_together(self, layers: Layer) -> Iterator[Check]:
-        """Record the answers of a worker behind all ``layers``; yield the checks that inspect such workers."""
+        """Record the answers of a worker behind all ``layers``; yield the checks from inspections of such workers."""
         with self._fork(layers) as subject:
             yield from _inspect(subject, _INSPECTIONS_BEHIND_LAYERS)
             if Layer.LANDLOCK in layers:
@@ -201,7 +201,8 @@ class _Examination:
                 yield from _inspect(subject, (inspection,))
 
     def _judge(self, probe: Probe, unhindered: Answer) -> Finding:
-        """Return a summary of one attempt in all workers, and whether the attempt was refused as it must be.
+        """Return a summary of one attempt in all workers, and whether every worker that must refuse the attempt refused
+        it.
 
         ``unhindered`` is the answer of the worker without layers.
         """
@@ -230,7 +231,7 @@ def _must_refuse(name: str, probe: Probe) -> bool:
 
 
 def _inspect(subject: Subject, inspections: Sequence[Inspection]) -> Iterator[Check]:
-    """Make each inspection of a worker; yield its result as a check, which fails if /proc cannot be read."""
+    """Yield a check with the result of each inspection of a worker; the check fails if /proc cannot be read."""
     for layer, name, probed, inspect in inspections:
         try:
             seen, ok = inspect(subject)
@@ -241,7 +242,7 @@ def _inspect(subject: Subject, inspections: Sequence[Inspection]) -> Iterator[Ch
 
 
 def _inspect_policy(_subject: Subject) -> Finding:
-    """Test that the static policy refuses an import of ``os``, with the correct line."""
+    """Test that the static policy refuses an import of ``os``, and that the message names the correct line."""
     violations = policy.violations("class Agent:\n    def go(self):\n        import os\n        yield 0\n")
     seen = str(violations[0]).partition(": g")[0] if violations else "nothing"
     return seen, [violation.line for violation in violations] == [3]
@@ -275,7 +276,9 @@ def _inspect_parent(subject: Subject) -> Finding:
 
 
 def _inspect_user(subject: Subject) -> Finding:
-    """Test that the worker has no capabilities, and is not root: if the host is root, the worker is "nobody"."""
+    """Test that the worker has no capabilities and is not root; on a host that runs as root, the worker must be
+    "nobody".
+    """
     status = subject.worker.status()
     users = " ".join(status.get(name, "unknown") for name in ("Uid", "Gid", "Groups")).split()
     capabilities = "".join(status.get(name, "unknown") for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"))
@@ -313,7 +316,7 @@ def _inspect_seccomp(subject: Subject) -> Finding:
 
 
 def _inspect_forged_answer(subject: Subject) -> Finding:
-    """Test that the host kills a worker whose code writes a forged frame."""
+    """Test that the host kills a worker if generated code in it writes a forged frame."""
     event = _make_attempt(subject, "forge")
     seen = event.message if isinstance(event, Failed) else "accepted"
     return seen, "protocol" in seen and _is_gone(subject)
@@ -331,14 +334,14 @@ def _inspect_hang(subject: Subject) -> Finding:
 
 
 def _inspect_map(subject: Subject) -> Finding:
-    """Test that code that overwrites its map does not change the host's map."""
+    """Test that the host's map does not change if generated code overwrites its own copy of the map."""
     _make_attempt(subject, "change_map")
     is_unchanged = bool((VIEW.full_grid == EMPTY).all())
     return "the host's is as it was" if is_unchanged else "the host's changed", is_unchanged
 
 
 def _make_attempt(subject: Subject, action: str) -> Yielded | Finished | Failed:
-    """Make the single attempt ``action`` and end the worker; return how the attempt ended."""
+    """Make the single attempt ``action`` in a worker, then end the worker; return how the attempt ended."""
     with closing(subject.begin([action])) as episode:
         return episode.advance(VIEW)
 
@@ -352,7 +355,7 @@ Finding = tuple[str, bool]
 
 
 Inspection = tuple[int, str, str, Callable[[Subject], Finding]]
-"""One inspection of a worker: number and name of the layer, what is inspected, and the function that does so."""
+"""One inspection of a worker: number and name of the layer, what is inspected, and the inspecting function."""
 
 _INSPECTIONS_WITHOUT_LAYERS: Final[Sequence[Inspection]] = (
     (0, "secrets", "environment", _inspect_environment),
@@ -371,4 +374,4 @@ _DEADLY_INSPECTIONS: Final[Sequence[Inspection]] = (
     (5, "budgets", "loop for ever", _inspect_hang),
     (6, "truth", "overwrite the map", _inspect_map),
 )
-"""Inspections that each end the inspected worker."""
+"""Inspections that end the inspected worker, so that each needs a new worker."""

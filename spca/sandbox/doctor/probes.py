@@ -2,7 +2,7 @@
 
 An attempt has *happened* if the host observes its effect: the mark was printed, the file exists, the listener was
 called, or the victim is dead. The return value of the attempted call proves nothing. A worker without any layer makes
-the same attempts first: an attempt without effect even in that worker proves nothing about the layers.
+the same attempts first. If an attempt has no effect even in that worker, it proves nothing about the layers.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ from spca.sandbox.process.runner import FILENAME
 from spca.sense.perception import EMPTY
 
 VIEW: Final = AgentView("", np.full((3, 3), EMPTY, np.uint8), np.zeros((7, 7), np.uint8), 0, None, (1, 1), (1, 1), 0)
-"""The view that every attempt receives; the attempts do not depend on its values."""
+"""The state that is shown to every attempt; the attempts do not depend on its values."""
 
 _REFUSED: Final = 0
-"""Primitive that an attempt yields if the attempted call raised an error; without an error, the attempt yields 1."""
+"""The primitive that an attempt yields if the attempted call raised an error. If the call succeeds, the attempt yields
+1.
+"""
 
 _EFFECT_SECONDS: Final = 0.5
-"""Longest wait for the effect of an attempt that reported success."""
+"""Largest number of seconds to wait for the effect of an attempt that reported success."""
 
 _ATTEMPTS: Final = Path(__file__).with_name("attempts.py")
 
@@ -56,7 +58,10 @@ class Subject:
     limits: Limits
 
     def begin(self, actions: Sequence[str], **constants: str | int) -> SandboxEpisode:
-        """Begin an episode that makes the attempts ``actions``, with values for their constants."""
+        """Begin an episode that makes the attempts ``actions``.
+
+        ``constants`` are the values of the constants that the source of the attempts uses.
+        """
         values = "".join(f"{name} = {value!r}\n" for name, value in constants.items())
         source = AgentSource(_ATTEMPTS.read_text() + values)
         module = compile(source.text, FILENAME, "exec", dont_inherit=True)
@@ -70,10 +75,11 @@ class ProbeRun:
 
     Attributes:
         subject: the worker that makes the attempts.
-        folder: an empty folder that the worker must not access.
+        folder: a new folder that the worker must not access.
         listener: a socket that the worker must not connect to.
         victim: a process that the worker must neither trace nor kill.
-        mark: a secret text in a file of ``folder``. Attempts that read no file print the mark themselves.
+        mark: a secret text, which the host writes to a file in ``folder``. Attempts that read no file print the mark
+            themselves.
         printed: text that the last attempt printed.
     """
 
@@ -101,7 +107,10 @@ class ProbeRun:
             return {probe.action: self._make_attempt(probe, episode) for probe in probes}
 
     def _make_attempt(self, probe: Probe, episode: SandboxEpisode) -> Answer:
-        """Let the worker make one attempt; if the attempt reports success, wait a little for its effect."""
+        """Let the worker make one attempt; return how it ended.
+
+        If the attempt reports success, wait up to :data:`_EFFECT_SECONDS` for its effect.
+        """
         printed_before = len(episode.printed)
         event = episode.advance(VIEW)
         self.printed = episode.printed[printed_before:]
@@ -132,7 +141,10 @@ class ProbeRun:
         return self.victim.status().get("TracerPid", "0") != "0"
 
     def has_killed(self) -> bool:
-        """Return whether the victim has ended: the victim never writes, so a readable pipe is a closed pipe."""
+        """Return whether the victim has ended: its pipe is then closed, and a closed pipe is readable.
+
+        The victim never writes, so there is no other reason why the pipe is readable.
+        """
         return self.victim.pending()
 
     def has_outgrown(self) -> bool:
@@ -163,7 +175,7 @@ class Probe:
     Attributes:
         action: name of the attempt's method in :mod:`spca.sandbox.doctor.attempts`.
         title: the forbidden operation in words.
-        refused_by: names of the layers that must each refuse the attempt without the other layers.
+        refused_by: names of the layers that must refuse the attempt; each must do so alone, without the other layers.
         has_happened: function that returns whether the attempt had an effect.
         landlock_abi: first version of Landlock's ABI that refuses the attempt.
     """

@@ -1,4 +1,5 @@
-"""A Landlock domain without any right: no file, TCP port, outside process or abstract socket can be reached."""
+"""A Landlock domain without any rights: its processes can reach no file, TCP port, outside process or abstract socket.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +19,16 @@ _SCOPES: Final = ((6, 0b11),)  # abstract UNIX sockets and signals
 
 
 class _Attributes(ctypes.Structure):
-    """``struct landlock_ruleset_attr``; an older kernel accepts fields that are unknown to it if they are zero."""
+    """The kernel's ``struct landlock_ruleset_attr``.
+
+    An older kernel accepts the structure if all fields that the kernel does not know are zero.
+    """
 
     _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
 
 
 def abi() -> int:
-    """Return the version of the kernel's Landlock ABI, or 0 if Landlock is missing, off or hidden by a container."""
+    """Return the version of the kernel's Landlock ABI; 0 if Landlock is missing, off or hidden by a container."""
     try:
         return syscall(_CREATE_RULESET, 0, 0, _VERSION)
     except OSError:
@@ -32,7 +36,7 @@ def abi() -> int:
 
 
 def list_handled_rights(version: int) -> tuple[int, int, int]:
-    """Return bit masks of all rights that ``version`` of the ABI can restrict: for files, network and scopes."""
+    """Return three bit masks (files, network, scopes) of all rights that ``version`` of the ABI can restrict."""
 
     def bits(table: tuple[tuple[int, int], ...]) -> int:
         return sum(rights for since, rights in table if since <= version)
@@ -41,7 +45,7 @@ def list_handled_rights(version: int) -> tuple[int, int, int]:
 
 
 def create(version: int) -> int:
-    """Return the file descriptor of a new ruleset that handles every right and grants no right.
+    """Return the file descriptor of a new ruleset, which restricts every right that ``version`` knows and grants none.
 
     Raises:
         OSError: the kernel refused to create the ruleset.
@@ -51,7 +55,7 @@ def create(version: int) -> int:
 
 
 def restrict(ruleset: int) -> None:
-    """Restrict this process to ``ruleset`` for good; NO_NEW_PRIVS must be set.
+    """Restrict this process permanently by ``ruleset``; NO_NEW_PRIVS must be set.
 
     Raises:
         OSError: the kernel refused the restriction.

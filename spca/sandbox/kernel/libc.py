@@ -15,7 +15,7 @@ _ARGUMENTS: Final = 6
 
 
 def require_x86_64() -> None:
-    """Raise OSError on a system whose system call numbers differ from those of this package."""
+    """Raise OSError if this system's call numbers differ from the numbers in this package."""
     machine = os.uname().machine
     is_linux = sys.platform.startswith("linux")
     is_64_bit_python = sys.maxsize >= 1 << 32

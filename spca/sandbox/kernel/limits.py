@@ -10,12 +10,12 @@ class Limits:
     """Budgets of one episode.
 
     Attributes:
-        yield_seconds: wall time from the moment when a state is sent to the answer with the next primitive.
-        first_yield_seconds: wall time up to the first primitive; includes the loading of the module.
+        yield_seconds: wall time from sending a state until the answer with the next primitive.
+        first_yield_seconds: wall time until the first primitive; includes the loading of the module.
         cpu_seconds: processor time of the whole episode.
         wall_seconds: wall time that the world waits for generated code, summed over the whole episode.
         memory_bytes: size of the address space; includes the interpreter and numpy.
-        printed_bytes: length of the printed text that is kept; the excess is dropped.
+        printed_bytes: length of the printed text that is kept; text beyond this length is dropped.
     """
 
     yield_seconds: float = 1.0

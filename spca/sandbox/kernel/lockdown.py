@@ -1,8 +1,8 @@
-"""Layer 3, the kernel's layer: :func:`apply` restricts what a forked worker may do.
+"""Layer 3 of the sandbox, the restrictions that the kernel enforces: :func:`apply` restricts a forked worker.
 
-Every layer is permanent: code that runs in the process afterwards cannot remove the layer. If two layers forbid the
-same operation, each of them suffices. Only ``RLIMITS`` limits the address space and the processor time; only
-``SECCOMP`` refuses executable memory.
+Layer 3 consists of several layers (:class:`Layer`). Every layer is permanent: code that runs in the process afterwards
+cannot remove it. If two layers forbid the same operation, each of them suffices. Only ``RLIMITS`` limits the address
+space and the processor time; only ``SECCOMP`` refuses executable memory.
 """
 
 from __future__ import annotations
@@ -44,9 +44,12 @@ class Layer(IntFlag):
     """The layers that the kernel enforces; several layers can be combined.
 
     ``USER``: drops all capabilities; if the process is root, changes to user and group 65534 without further groups.
+
     ``RLIMITS``: the kernel's resource limits. The limit on processes does not bind root, so for root ``USER`` must be
     applied too.
+
     ``LANDLOCK``: a Landlock domain without rights; sets NO_NEW_PRIVS.
+
     ``SECCOMP``: the allow-list of :mod:`spca.sandbox.kernel.seccomp`; sets NO_NEW_PRIVS.
     """
 
@@ -67,22 +70,25 @@ ALL_LAYERS: Final = Layer.USER | Layer.RLIMITS | Layer.LANDLOCK | Layer.SECCOMP
 
 
 INHERITED: Final = Layer.USER | Layer.LANDLOCK
-"""Layers that a parent can apply once for all of its children: see :func:`enter`."""
+"""Layers that a parent process can apply once for all of its children, see :func:`enter`."""
 
 
 def prepare() -> None:
-    """Prepare in a parent what :func:`apply` needs in each child, so that the children start faster; optional."""
+    """Prepare in the parent process what :func:`apply` needs in each child.
+
+    This call is optional; it lets the children start faster.
+    """
     require_x86_64()
     seccomp.prepare(IN_FD, OUT_FD)
     syscall(GETPID)
 
 
 def enter(layers: Layer) -> None:
-    """Apply those of ``layers`` that are in :data:`INHERITED`; later children of this process inherit them.
+    """Apply those of ``layers`` that are in :data:`INHERITED`; children that are forked later inherit them.
 
     Raises:
-        LockdownError: a layer could not be applied; the layers before it stay applied.
-        OSError: this is no x86-64 Linux.
+        LockdownError: a layer could not be applied; layers that were applied before stay applied.
+        OSError: this system is not x86-64 Linux.
     """
     require_x86_64()
     # Created before other layers forbid new descriptors, applied after the last step that needs a right.
@@ -98,11 +104,13 @@ def enter(layers: Layer) -> None:
 
 
 def apply(layers: Layer, limits: Limits) -> None:
-    """Apply ``layers`` to the calling process, which must have one thread; let the process die with its parent.
+    """Apply ``layers`` to the calling process, which must have only one thread.
+
+    From then on, the kernel kills this process when its parent ends.
 
     Raises:
-        LockdownError: a layer could not be applied; the layers before it stay applied.
-        OSError: this is no x86-64 Linux.
+        LockdownError: a layer could not be applied; layers that were applied before stay applied.
+        OSError: this system is not x86-64 Linux.
     """
     require_x86_64()
     parent = os.getppid()
@@ -143,7 +151,7 @@ def _forbid_privileges() -> None:
 
 
 def _drop_user() -> None:
-    """Change from root to "nobody", and drop all capabilities."""
+    """Drop all capabilities; if the process is root, change to the user "nobody"."""
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -186,7 +194,7 @@ def _limit_resources(limits: Limits) -> None:
 
 
 def _lower_limit(kind: int, value: int) -> None:
-    """Set the soft and the hard limit to ``value``, or to the present hard limit if that limit is lower."""
+    """Set the soft and the hard limit to ``value``, or to the current hard limit if that is lower."""
     _, hard = resource.getrlimit(kind)
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)

@@ -1,8 +1,8 @@
 """The system calls that a worker may make: an allow-list with argument filters, as a classic BPF program.
 
-The filter is built in Python and loaded through ``ctypes``, without further packages or privileges. A call that is
-not on the list fails with EPERM, which Python shows as a readable error. A call in another architecture's numbering
-kills the process, because there the same number means another call than on the list.
+The filter is built in Python and loaded through ``ctypes``, without further packages or privileges. A call that is not
+on the list fails with EPERM, which Python shows as a readable error. A call in another architecture's numbering kills
+the process, because in that numbering the same number means another call.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Argument(NamedTuple):
     """A condition on the argument at ``position`` (from 0) of a system call.
 
     The condition holds if the low 32 bits of the argument, without the bits of ``ignored``, equal one of ``values``.
-    The high 32 bits need no check: for these arguments the kernel does not read them, or refuses the call.
+    The high 32 bits need no check: in the calls on the list, the kernel does not read them, or refuses the call.
     """
 
     position: int
@@ -68,7 +68,7 @@ class Argument(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A system call on the list, which is allowed if every condition holds."""
+    """A system call on the list; it is allowed if all of its conditions hold."""
 
     name: str
     number: int
@@ -76,7 +76,10 @@ class Call(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """One instruction of classic BPF (``struct sock_filter``); jumps count the instructions to skip."""
+    """One instruction of classic BPF (``struct sock_filter``).
+
+    The fields for jumps give the number of instructions to skip.
+    """
 
     code: int
     if_true: int
@@ -85,7 +88,10 @@ class Instruction(NamedTuple):
 
 
 def list_allowed(read_fd: int, write_fd: int) -> tuple[Call, ...]:
-    """Return the allowed calls, the most frequent calls first; the descriptors are the worker's pipe ends."""
+    """Return the allowed calls, the most frequent calls first.
+
+    The descriptors are the worker's pipe ends; the allowed calls depend on them.
+    """
     return (
         Call("read", 0, (Argument(0, (read_fd,)),)),
         Call("write", 1, (Argument(0, (write_fd,)),)),
@@ -112,7 +118,8 @@ def list_allowed(read_fd: int, write_fd: int) -> tuple[Call, ...]:
 
 
 def assemble(calls: tuple[Call, ...]) -> tuple[Instruction, ...]:
-    """Return the filter program for ``calls``: every jump is short and forward, every path ends in a return."""
+    """Return the filter program for ``calls``: every jump is short and goes forward, and every path ends in a return.
+    """
     program = [
         Instruction(_LOAD, 0, 0, _ARCH_AT),
         Instruction(_JUMP_EQUAL, 1, 0, AUDIT_ARCH_X86_64),
@@ -129,7 +136,10 @@ def assemble(calls: tuple[Call, ...]) -> tuple[Instruction, ...]:
 
 
 def _compile_condition(condition: Argument) -> list[Instruction]:
-    """Return instructions that fall through to the next instruction if the condition holds, else return EPERM."""
+    """Return instructions that check a condition.
+
+    If the condition holds, execution continues behind these instructions; otherwise the filter returns EPERM.
+    """
     count = len(condition.values)
     # Each equal value jumps over the remaining comparisons and the return.
     return [
@@ -141,7 +151,7 @@ def _compile_condition(condition: Argument) -> list[Instruction]:
 
 
 class _Program(ctypes.Structure):
-    """``struct sock_fprog``."""
+    """The kernel's ``struct sock_fprog``."""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
@@ -153,12 +163,13 @@ def encode(program: Iterable[Instruction]) -> bytes:
 
 @cache
 def compile_filter(read_fd: int, write_fd: int) -> bytes:
-    """Return the encoded filter of a worker that reads from and writes to the two descriptors."""
+    """Return the encoded filter for a worker that reads from ``read_fd`` and writes to ``write_fd``."""
     return encode(assemble(list_allowed(read_fd, write_fd)))
 
 
 def refuse_executable_data() -> None:
-    """Switch off a personality in which readable memory is executable, because the filter cannot see a personality."""
+    """Switch off the personality flag that makes readable memory executable, because the filter cannot see this flag.
+    """
     personality = syscall(_PERSONALITY, _PERSONALITY_QUERY)
     if personality & _READ_IMPLIES_EXEC:
         syscall(_PERSONALITY, personality & ~_READ_IMPLIES_EXEC)
@@ -172,12 +183,15 @@ def _header(program: bytes) -> tuple[_Program, ctypes.Array[ctypes.c_char]]:
 
 
 def prepare(read_fd: int, write_fd: int) -> None:
-    """Prepare in a parent what :func:`load` needs in each child, so that the children start faster; optional."""
+    """Prepare in the parent process what :func:`load` needs in each child.
+
+    This call is optional; it lets the children start faster.
+    """
     _header(compile_filter(read_fd, write_fd))
 
 
 def load(program: bytes) -> None:
-    """Filter the system calls of this process for good; NO_NEW_PRIVS must be set.
+    """Filter the system calls of this process permanently; NO_NEW_PRIVS must be set.
 
     Raises:
         OSError: the kernel refused the filter.

@@ -1,4 +1,4 @@
-"""Calls of a trusted module in the sandbox, each in a new process, so that no call can affect the next call."""
+"""Calls of a trusted module in the sandbox. Each call runs in a new process, so that it cannot affect the next call."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from spca.sandbox.process import framing
 from spca.sandbox.process.client import GoneError, Worker, Zygote
 
 GRACE: Final = 0.75
-"""Further seconds for a process that used less than half of its time limit as processor time (busy machine)."""
+"""Additional seconds for a process that has used less than half of its time limit as processor time.
+
+On a busy machine, such a process may not have got enough processor time.
+"""
 
 
 class CallError(Exception):
-    """A call without an answer: ``str(error)`` says why, ``is_late`` whether a time limit was exceeded."""
+    """A call gave no answer: ``str(error)`` says why, and ``is_late`` whether a time limit was exceeded."""
 
     def __init__(self, words: str, *, is_late: bool = False) -> None:
         super().__init__(words)
@@ -30,7 +33,7 @@ class CallError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Payload that a call returned, and processor time that the call took."""
+    """The payload that a call returned, and the processor time that the call took."""
 
     payload: bytes
     cpu_seconds: float
@@ -40,7 +43,7 @@ class Caller:
     """Caller of one module in the sandbox. The zygote is started on first use.
 
     Args:
-        layers: function that verifies the sandbox of this host and returns its layers.
+        layers: function that verifies the sandbox of this host and returns the layers to apply.
         module: name of the module that answers, see :func:`spca.sandbox.process.zygote.main`; for one ``CALL`` the
             module sends one ``RESULT``.
         limits: limits of each call; ``yield_seconds`` is the time limit for the answer.
@@ -54,7 +57,7 @@ class Caller:
         self._end: Callable[[], object] = lambda: None
 
     def call(self, request: bytes) -> Answer:
-        """Return the answer of a new process to ``request``.
+        """Send ``request`` to a new process and return the answer of this process.
 
         Raises:
             CallError: the process gave no answer.
@@ -76,7 +79,7 @@ class Caller:
         return self._zygote
 
     def close(self) -> None:
-        """End the zygote; idempotent. The next call starts a new zygote, which has another memory layout."""
+        """End the zygote; idempotent. The next call starts a new zygote, whose memory layout differs."""
         self._end()
         self._zygote = None
 
