@@ -200,6 +200,7 @@ class Driver:
         return None if count is None else count * _SPACING_M
 
     def _needs_plan(self) -> bool:
+        """Return whether to search for the next maneuver now."""
         if self._is_plan_stale or self._follower.is_done:
             return True
         return not self._ends_at_goal and self._follower.remaining < _PLAN_NEXT_M
@@ -266,6 +267,7 @@ class Driver:
             yield _Attempt(Aim(x, y, _ON_WAY_TOLERANCE_M, direction, _ON_WAY_TOLERANCE_RADIANS), margin, effort, False)
 
     def _search(self, attempt: _Attempt) -> Search:
+        """Return a search, not yet begun, for the attempt from the current pose, steering and direction."""
         estimate = self._slam.estimate
         is_moving = abs(estimate.twist.linear) > _MOVING_SPEED
         return self._planner.search(

@@ -49,15 +49,16 @@ class _Track:
 
 
 def _sample_track(steps: Sequence[Step]) -> _Track:
+    """Return samples every ``_SPACING_M`` metres along the steps."""
     poses = []
     curvatures = []
     signs = []
     for number, step in enumerate(steps):
         sign = 1 if step.distance > 0 else -1
         # A step in the same direction starts at the end of the step before, so the track already has its first sample.
-        is_section_start = number == 0 or steps[number - 1].distance * step.distance < 0
+        changes_direction = number > 0 and steps[number - 1].distance * step.distance < 0
         count = max(1, round(step.length / _SPACING_M))
-        first = 0 if is_section_start else 1
+        first = 0 if number == 0 or changes_direction else 1
         for i in range(first, count + 1):
             pose = step.start.compose(along(step.curvature, step.distance * i / count))
             poses.append((pose.x, pose.y, pose.heading))

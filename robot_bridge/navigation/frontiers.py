@@ -52,8 +52,8 @@ class FrontierFinder:
     def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
         """Return the frontiers that can be reached from ``start``, the widest first.
 
-        A narrow frontier is returned only when found a second time, or if no other frontier exists, because a wall seen
-        along its length has many holes for a moment, which are not frontiers.
+        A narrow frontier is returned only when found a second time, or if no other frontier exists. A wall seen along
+        its length often has holes in a single search, and the holes are not frontiers.
 
         Args:
             grid: the map.

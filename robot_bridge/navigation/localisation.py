@@ -370,6 +370,7 @@ def _odom_origin(pose: Pose, odometry: Pose) -> Pose:
 
 
 def _interpolate_pose(earlier: Odometry, later: Odometry, stamp: float) -> Pose:
+    """Return the pose at ``stamp`` between two readings, or the later pose if ``stamp`` is later."""
     duration = later.stamp - earlier.stamp
     part = 0.0 if duration <= 0.0 else min(1.0, (stamp - earlier.stamp) / duration)
     step = later.pose.relative_to(earlier.pose)

@@ -4,8 +4,8 @@ The robot needs only this folder, Python 3.10 and rclpy; the last two come with 
 
     python3 -m robot_bridge.onboard.relay
 
-Options set the topics, the domain (``--domain``, by default ``ROS_DOMAIN_ID``, else 61) and the limits. docs/robot.md
-has a systemd unit for the relay.
+Options set the topics, the limits and the domain. The default of ``--domain`` is ``ROS_DOMAIN_ID``, or 61 if that
+variable is not set. docs/robot.md has a systemd unit for the relay.
 """
 
 from __future__ import annotations

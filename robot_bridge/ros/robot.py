@@ -190,6 +190,7 @@ class Ros2Robot:
         self._bus.close()
 
     def _require_open(self) -> None:
+        """Raise DeviceError if the connection is closed or lost."""
         if self._is_closed:
             raise DeviceError("the connection to the robot is closed")
         if self._fault:
@@ -244,12 +245,14 @@ class Ros2Robot:
             self._focal = focal
 
     def _receive_image(self, message: Any, received: float) -> None:
+        """Keep a picture if it is due; pictures in between are not decoded."""
         stamp = self._translated_stamp(self._topics.image, message, received)
         if self._pace.is_due(stamp):
             self._rgb = stamp, _picture(message)
             self._update_frame()
 
     def _receive_depth(self, message: Any, received: float) -> None:
+        """Keep depth if it is due; depth in between is not decoded."""
         stamp = self._translated_stamp(self._topics.depth, message, received)
         if self._pace.is_due(stamp):
             self._depth = stamp, _depth(message)

@@ -88,16 +88,16 @@ def filter_command(
     ``Applied.source`` is the commanding source in lower case, "stop" while the emergency stop is latched, "none"
     without a command. ``Applied.reason`` is "" exactly when the command is applied unchanged.
     """
-    state, faulty = _update_sensors(state, observation, now, config)
+    state, sensor_fault = _update_sensors(state, observation, now, config)
     command = choose_command(commands, now)
     if state.stopped:
         applied = Applied(REST, Source.STOP.name.lower(), state.stopped)
     elif command is None:
         applied = Applied(REST, "none")
-    elif command.twist == REST and command.source is not Source.STOP:
+    elif command.twist == REST and command.source is not Source.STOP:  # rest needs no sensors
         applied = Applied(REST, command.source.name.lower())
-    elif observation.odometry is None or faulty or find_refusal(command):
-        applied = Applied(REST, command.source.name.lower(), find_refusal(command) or faulty)
+    elif observation.odometry is None or sensor_fault or find_refusal(command):
+        applied = Applied(REST, command.source.name.lower(), find_refusal(command) or sensor_fault)
     elif state.doubt.phase is not Phase.TRUSTED:
         applied = _act_in_doubt(state, command, observation.odometry, now, config)
         is_hindered = applied.twist == REST and backing_twist(state.doubt, config) != REST
@@ -118,19 +118,21 @@ def _update_sensors(
     """
     scan = observation.scan
     odometry = observation.odometry
-    faulty = odometry_fault(odometry, now, config)
-    state = replace(state, steering=_bound_steering(state, None if faulty else odometry, now, config))
-    if odometry is None or faulty:
-        return state, fault(scan, now, config) or faulty
-    faulty = jump(state.odometry, odometry, config)
-    if faulty:
+    reading_fault = odometry_fault(odometry, now, config)
+    usable_odometry = None if reading_fault else odometry
+    state = replace(state, steering=_bound_steering(state, usable_odometry, now, config))
+    if odometry is None or reading_fault:
+        return state, fault(scan, now, config) or reading_fault
+    jump_fault = jump(state.odometry, odometry, config)
+    if jump_fault:
         state = replace(state, memory=(), doubt=restart_after_jump(state.doubt))
     state = replace(state, odometry=odometry)
-    faulty = fault(scan, now, config) or faulty
-    usable = None if faulty or scan is None or scan.stamp == state.scanned else scan
-    doubt = update_doubt(state.doubt, state.twist, odometry, usable, now, config)
-    if scan is None or faulty:
-        return replace(state, doubt=doubt), faulty
+    sensor_fault = fault(scan, now, config) or jump_fault
+    is_scan_new = scan is not None and scan.stamp != state.scanned
+    new_scan = scan if is_scan_new and not sensor_fault else None
+    doubt = update_doubt(state.doubt, state.twist, odometry, new_scan, now, config)
+    if scan is None or sensor_fault:
+        return replace(state, doubt=doubt), sensor_fault
     memory = add_look(state.memory, scan, odometry, now, config)
     return replace(state, scanned=scan.stamp, memory=memory, doubt=doubt), ""
 
@@ -222,7 +224,7 @@ def _limit_by_zones(
     fastest = max(abs(wanted), abs(odometry.twist.linear))
     points, padding = points_around(state.memory, odometry, now, fastest, config)
     unseen = unseen_points(state.doubt, odometry)
-    # Cut as for still points in points_around: motion away from an unseen obstacle stays possible.
+    # The padding is cut, as for still points in points_around, so that motion away from the obstacle stays possible.
     unseen_padding = np.minimum(config.zones.padding, clearance(unseen, config.body) - TOUCH_M)
     seen_count = len(points)
     points = np.concatenate((points, unseen))
@@ -242,7 +244,7 @@ def _limit_by_zones(
     if abs(wanted) <= allowed:
         return wanted, ""
     where = "ahead" if forward else "behind"
-    is_unseen_nearest = len(unseen) and distance(wanted, seen_count) > nearest
+    is_unseen_nearest = len(unseen) > 0 and distance(wanted, seen_count) > nearest
     what = BLOCKED_UNSEEN if is_unseen_nearest else "obstacle"
     slowest = min(MIN_SPEED, abs(wanted))
     for speed in (allowed, slowest):
@@ -254,8 +256,8 @@ def _limit_by_zones(
 def ways(state: ChainState, curvature: float, speed: float, config: RobotConfig) -> list[list[tuple[float, float]]]:
     """Return the possible ways at ``speed`` while the steering turns from its present angle to ``curvature``.
 
-    The present angle is known only within bounds, so each bound gives a way. A way is a list of arcs (curvature, length
-    in metres); the last arc, at the target curvature, has infinite length.
+    The present angle is known only within bounds, and each bound gives a way. A way is a list of arcs (curvature,
+    length), in 1/m and metres. The last arc, at the target curvature, has infinite length.
     """
     body = config.body
     rate = config.limits.steering_rate

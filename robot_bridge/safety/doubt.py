@@ -8,8 +8,9 @@
 
 The robot backs up at most 10 cm, and only over ground that its own footprint has covered, because the lidar may be the
 faulty sensor. A robot that has just turned round has not covered the ground behind its body. In this case, the robot
-leaves in the other direction, along its own trail. If scan and odometry agree during the backing, an obstacle that the lidar does not see was in
-the way. If only part of the scan had stayed put and this part moves now, no obstacle was in the way.
+leaves in the other direction, along its own trail. If scan and odometry agree during the backing, an obstacle that the
+lidar does not see was in the way. If only part of the scan had stayed put and this part moves now, no obstacle was in
+the way.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ _MAX_HINDERED_PERIODS = 10
 """After this many periods in which the robot could not back, the scans that agree so far are enough."""
 _MAX_HINDERED_S = 5.0
 _FORGET_AFTER_M = 5.0
-"""Distance driven after which the chain forgets an unseen obstacle, because odometry drifts; the map does not forget."""
+"""Distance after which the chain forgets an unseen obstacle, because odometry drifts; the map does not forget."""
 
 
 class Phase(StrEnum):
@@ -95,30 +96,31 @@ class MotionMismatch:
     """The state of the doubt about measured motion: whether motion is trusted, and the search for the cause.
 
     In every phase: ``watch`` holds the data for judging motion. ``trail`` holds the poses, in the odom frame, where the
-    robot has been, the newest last. ``unseen`` holds the obstacles found, the newest last. ``running`` counts
-    consecutive scans with evidence. While backing, ``running`` counts consecutive scans that moved, or as a negative
-    number scans that stayed put.
+    robot has been, the newest last. ``unseen`` holds the obstacles found, the newest last. ``agreeing_scans`` counts
+    consecutive scans with evidence. While backing, the count is positive for consecutive scans that moved and negative
+    for consecutive scans that stayed put.
 
     In doubt: ``evidence`` is the cause, ``since`` the time at which the phase began. ``forward`` and ``curvature``
     describe the motion that was stopped. ``tried`` lists the ways tried as (1 ahead or -1 back, curvature); the last
     way is the current way.
 
-    While backing: ``begin`` is the scan from which backing starts, ``began`` the totals (commanded, rolled) at that
-    time, metres. ``limit`` is how far to back, metres. ``hindered`` counts periods in which the robot could not back.
+    While backing: ``first_scan`` is the scan at the start of backing, ``first_totals`` are the totals (commanded,
+    rolled) at the start, metres. ``limit`` is how far to back, metres. ``hindered_periods`` counts periods in which the
+    robot could not back.
     """
 
     phase: Phase = Phase.TRUSTED
     watch: Watch = field(default_factory=Watch)
     trail: tuple[Pose, ...] = ()
-    running: int = 0
-    hindered: int = 0
+    agreeing_scans: int = 0
+    hindered_periods: int = 0
     tried: tuple[tuple[int, float], ...] = ()
     evidence: Evidence | None = None
     since: float = 0.0
     forward: bool = True
     curvature: float = 0.0
-    begin: Held | None = None
-    began: tuple[float, float] = (0.0, 0.0)
+    first_scan: Held | None = None
+    first_totals: tuple[float, float] = (0.0, 0.0)
     limit: float = 0.0
     unseen: tuple[Unseen, ...] = ()
 
@@ -139,7 +141,7 @@ def trust_again(doubt: MotionMismatch) -> MotionMismatch:
 
 def restart_after_jump(doubt: MotionMismatch) -> MotionMismatch:
     """Return the doubt without all data from before a jump in odometry, which new data cannot be compared with."""
-    return replace(doubt, watch=Watch(), trail=(), running=0, unseen=())
+    return replace(doubt, watch=Watch(), trail=(), agreeing_scans=0, unseen=())
 
 
 def update_doubt(
@@ -180,16 +182,16 @@ def _update_while_trusted(
     """
     wheel_evidence = check_wheels(doubt.watch, config)
     scan_evidence = check_scan_motion(before, new, config) if new is not None else doubt.evidence
-    running = doubt.running
+    agreeing_scans = doubt.agreeing_scans
     if new is not None:
-        running = running + 1 if scan_evidence else 0
-    confirmed_scan_evidence = scan_evidence if running >= _MIN_AGREEING_SCANS else None
+        agreeing_scans = agreeing_scans + 1 if scan_evidence else 0
+    confirmed_scan_evidence = scan_evidence if agreeing_scans >= _MIN_AGREEING_SCANS else None
     evidence = wheel_evidence or confirmed_scan_evidence
     if evidence is None:
         pose = doubt.watch.pose
-        trail = doubt.trail if pose is None or running else _extend_trail(doubt.trail, pose)
+        trail = doubt.trail if pose is None or agreeing_scans else _extend_trail(doubt.trail, pose)
         kept = tuple(obstacle for obstacle in doubt.unseen if doubt.watch.way - obstacle.way <= _FORGET_AFTER_M)
-        return replace(doubt, trail=trail, running=running, evidence=scan_evidence, unseen=kept)
+        return replace(doubt, trail=trail, agreeing_scans=agreeing_scans, evidence=scan_evidence, unseen=kept)
     forward = driven.linear > 0 or (driven.linear == 0 and _rolls_forward(doubt.watch))
     curvature = driven.angular / driven.linear if driven.linear else 0.0
     return replace(
@@ -200,12 +202,13 @@ def _update_while_trusted(
         since=now,
         forward=forward,
         curvature=curvature,
-        running=0,
-        hindered=0,
+        agreeing_scans=0,
+        hindered_periods=0,
     )
 
 
 def _rolls_forward(watch: Watch) -> bool:
+    """Return whether odometry has moved forward, or not at all, over the moments kept."""
     return watch.moments[-1].rolled >= watch.moments[0].rolled
 
 
@@ -238,36 +241,36 @@ def _begin_backing(
     tried = (*doubt.tried, way)
     moment = doubt.watch.now
     watch = replace(doubt.watch, held=(new,), moments=(moment,))
-    began = moment.commanded, moment.rolled
+    first_totals = moment.commanded, moment.rolled
     return replace(
         doubt,
         phase=Phase.BACKING,
         since=now,
-        begin=new,
-        began=began,
+        first_scan=new,
+        first_totals=first_totals,
         limit=limit,
         watch=watch,
-        running=0,
+        agreeing_scans=0,
         tried=tried,
     )
 
 
 def _find_way_out(
-    doubt: MotionMismatch, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
+    doubt: MotionMismatch, evidence: Evidence, pose: Pose, max_m: float, config: RobotConfig
 ) -> tuple[float, tuple[int, float]]:
     """Return (distance, way): the way that leads farthest over ground the footprint has covered, and how far, metres.
 
-    The distance is at most ``most``; the way is (1 ahead or -1 back, curvature). Ways lead against the stopped motion:
-    on the stopped arc, the arc of the last poses or a fan of arcs. If no way leads far enough, ways in the direction of
-    the stopped motion are allowed too. These ways may be tried only a few times, because scans of the ground ahead may
-    be out of date.
+    The distance is at most ``max_m``. The way is (1 ahead or -1 back, curvature). Ways against the direction of the
+    stopped motion are preferred: on the stopped arc, on the arc of the last poses, or on a fan of arcs. If no such way
+    leads far enough, ways in the direction of the stopped motion are allowed a few times; not more often, because scans
+    of the ground ahead may be out of date.
     """
     limit = config.body.curvature_limit
     stopped_sign = 1 if doubt.forward else -1
-    poses_nearby = [
+    near_poses = [
         earlier for earlier in doubt.trail if _LOOK_BACK_M < pose.distance_to(earlier.x, earlier.y) < 2 * _LOOK_BACK_M
     ]
-    steps = [pose.relative_to(earlier) for earlier in poses_nearby[-1:]]  # the latest pose nearby, if any
+    steps = [pose.relative_to(earlier) for earlier in near_poses[-1:]]  # from the latest near pose, if any
     earlier_ways = (*doubt.tried, (stopped_sign, doubt.curvature))
 
     def is_new(sign: int, curvature: float) -> bool:
@@ -277,7 +280,7 @@ def _find_way_out(
         )
 
     def find_farthest(sign: int) -> tuple[float, tuple[int, float]]:
-        """Return (distance, way) of the new way in this direction that leads farthest; (0, an old way) if no way is new."""
+        """Return (distance, way) of the farthest new way in this direction; (0, an old way) if no way is new."""
         arcs_of_trail = [-sign * step.heading / hypot(step.x, step.y) for step in steps]
         fan = np.linspace(-limit, limit, _ARCS).tolist()
         arcs = [max(-limit, min(limit, arc)) for arc in (doubt.curvature, *arcs_of_trail, *fan)]
@@ -286,7 +289,7 @@ def _find_way_out(
         for arc in arcs:
             if is_new(sign, arc):
                 way = (sign, arc)
-                candidates.append((_measure_known_ground(doubt, pose, way, most, config), way))
+                candidates.append((_measure_known_ground(doubt, pose, way, max_m, config), way))
         return max(candidates, key=itemgetter(0), default=(0.0, earlier_ways[-1]))
 
     back = find_farthest(-stopped_sign)
@@ -297,9 +300,9 @@ def _find_way_out(
 
 
 def _measure_known_ground(
-    doubt: MotionMismatch, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig
+    doubt: MotionMismatch, pose: Pose, way: tuple[int, float], max_m: float, config: RobotConfig
 ) -> float:
-    """Return how far a way leads over ground that the padded footprint has covered, at most ``most``, metres.
+    """Return how far a way leads over ground that the padded footprint has covered, at most ``max_m`` metres, metres.
 
     The padding counts because the zones have kept the padding free beside the footprint. At every step of the way, each
     point of the footprint must lie in the padded footprint of an earlier pose.
@@ -313,7 +316,7 @@ def _measure_known_ground(
     padding = config.zones.padding + _ROUNDING
     lengthwise = (-body.rear, body.centre, body.front)
     footprint = np.array([(x, y) for x in lengthwise for y in sides])
-    for number in range(1, round(most / _GROUND_STEP_M) + 1):
+    for number in range(1, round(max_m / _GROUND_STEP_M) + 1):
         distance = number * _GROUND_STEP_M
         points = transform_from_frame(footprint, pose.compose(along(curvature, sign * distance)))
         # Rotate the points into the frame of every pose of the trail: arrays are (poses, points).
@@ -325,7 +328,7 @@ def _measure_known_ground(
         is_covered &= np.abs(left) <= body.half_width + padding
         if not is_covered.any(axis=0).all():
             return distance - _GROUND_STEP_M
-    return most
+    return max_m
 
 
 def _update_while_backing(
@@ -337,26 +340,26 @@ def _update_while_backing(
     stuck, the phase becomes STANDING, so that another way is tried. The phase becomes UNUSABLE in three cases: too many
     ways were tried, scans stayed put, or the limit was reached without enough scans that moved.
     """
-    begin = doubt.begin
+    first_scan = doubt.first_scan
     evidence = doubt.evidence
     wheel_evidence = check_wheels(doubt.watch, config)
-    is_far = metres_backed(doubt) >= doubt.limit - _LIMIT_TOLERANCE_M or doubt.hindered > _MAX_HINDERED_PERIODS
+    is_far = metres_backed(doubt) >= doubt.limit - _LIMIT_TOLERANCE_M or doubt.hindered_periods > _MAX_HINDERED_PERIODS
     is_conclusive = metres_backed(doubt) >= MIN_BACKED_M - _LIMIT_TOLERANCE_M
-    have_scans_moved = doubt.running >= _MIN_AGREEING_SCANS
-    if begin is not None and have_scans_moved and (wheel_evidence is not None or is_far):
-        return _end_doubt(doubt, begin, now, config)
+    have_scans_moved = doubt.agreeing_scans >= _MIN_AGREEING_SCANS
+    if first_scan is not None and have_scans_moved and (wheel_evidence is not None or is_far):
+        return _end_doubt(doubt, first_scan, now, config)
     if wheel_evidence is not None and len(doubt.tried) < _MAX_TRIES:  # a wedged robot may get free on another arc
         return replace(doubt, phase=Phase.STANDING, since=now)
     if wheel_evidence is not None:
         return replace(doubt, phase=Phase.UNUSABLE, evidence=wheel_evidence, since=now)
-    if new is not None and begin is not None and evidence is not None:
+    if new is not None and first_scan is not None and evidence is not None:
         scan_evidence = check_scan_motion(before, new, config)
         if scan_evidence is not None:
-            doubt = replace(doubt, running=min(doubt.running, 0) - 1, since=now)
-            if doubt.running <= -_MIN_AGREEING_SCANS:
+            doubt = replace(doubt, agreeing_scans=min(doubt.agreeing_scans, 0) - 1, since=now)
+            if doubt.agreeing_scans <= -_MIN_AGREEING_SCANS:
                 return replace(doubt, phase=Phase.UNUSABLE, evidence=scan_evidence, since=now)
-        elif is_conclusive and has_scan_moved(begin, new, evidence.sectors, config):
-            doubt = replace(doubt, running=max(doubt.running, 0) + 1)
+        elif is_conclusive and has_scan_moved(first_scan, new, evidence.sectors, config):
+            doubt = replace(doubt, agreeing_scans=max(doubt.agreeing_scans, 0) + 1)
     if metres_backed(doubt) < doubt.limit - _LIMIT_TOLERANCE_M:
         return replace(doubt, since=now)
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAIT_FOR_SCAN_S else doubt
@@ -365,18 +368,18 @@ def _update_while_backing(
 def metres_backed(doubt: MotionMismatch) -> float:
     """Return the metres backed: the commanded or the measured distance, whichever is greater."""
     now = doubt.watch.now
-    commanded, rolled = doubt.began
+    commanded, rolled = doubt.first_totals
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
-def _end_doubt(doubt: MotionMismatch, begin: Held, now: float, config: RobotConfig) -> MotionMismatch:
+def _end_doubt(doubt: MotionMismatch, first_scan: Held, now: float, config: RobotConfig) -> MotionMismatch:
     """Return the doubt in the phase TRUSTED; mark an unseen obstacle if the evidence was of the whole scan."""
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
     if doubt.evidence is not None and doubt.evidence.is_whole:
-        points = find_touched(begin.pose, doubt.forward, doubt.curvature, doubt.trail, config.body)
+        points = find_touched(first_scan.pose, doubt.forward, doubt.curvature, doubt.trail, config.body)
         unseen = (*unseen, Unseen(now, points, doubt.watch.way))
-    return replace(doubt, phase=Phase.TRUSTED, evidence=None, running=0, since=now, watch=watch, unseen=unseen)
+    return replace(doubt, phase=Phase.TRUSTED, evidence=None, agreeing_scans=0, since=now, watch=watch, unseen=unseen)
 
 
 def unseen_points(doubt: MotionMismatch, odometry: Odometry) -> NDArray[np.float64]:
@@ -388,8 +391,8 @@ def unseen_points(doubt: MotionMismatch, odometry: Odometry) -> NDArray[np.float
 
 def count_hindrance(doubt: MotionMismatch, now: float, config: RobotConfig) -> MotionMismatch:
     """Count a period in which the robot should have backed but could not; after too many periods, end as UNUSABLE."""
-    doubt = replace(doubt, hindered=doubt.hindered + 1)
-    is_over = doubt.hindered > _MAX_HINDERED_S * config.control_rate
+    doubt = replace(doubt, hindered_periods=doubt.hindered_periods + 1)
+    is_over = doubt.hindered_periods > _MAX_HINDERED_S * config.control_rate
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if is_over else doubt
 
 

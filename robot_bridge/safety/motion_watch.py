@@ -192,7 +192,7 @@ def _compare_with(old: Held, new: Held, config: RobotConfig) -> Evidence | None:
     """Return evidence that the new scan, or a part, stayed put since an old scan, or None.
 
     Three checks follow one another: the motion of the whole scan, equality of all ranges, and the motion of each group
-    of beams (sectors, even beams, odd beams, all beams).
+    of beams. The groups are the sectors, the even beams, the odd beams and all beams.
     """
     step = new.pose.relative_to(old.pose)
     distance = hypot(step.x, step.y)

@@ -33,6 +33,7 @@ def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -
 
 
 def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
+    """Return which numbers of a reading are not finite or not credible, or ""."""
     pose = odometry.pose
     twist = odometry.twist
     numbers = (pose.x, pose.y, pose.heading, twist.linear, twist.angular)
@@ -41,8 +42,8 @@ def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
     greatest = max(abs(pose.x), abs(pose.y), abs(pose.heading))
     if greatest > _MAX_COORDINATE_M:
         return f"odometry's pose is beyond reason: ({pose.x:.3g}, {pose.y:.3g}, {pose.heading:.3g})"
-    linear, angular = _max_credible_speeds(config)
-    if abs(twist.linear) > linear or abs(twist.angular) > angular:
+    max_linear, max_angular = _max_credible_speeds(config)
+    if abs(twist.linear) > max_linear or abs(twist.angular) > max_angular:
         return f"odometry says {twist.linear:.3g} m/s and {twist.angular:.3g} rad/s: this robot cannot drive so"
     return ""
 
@@ -51,12 +52,12 @@ def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
     """Return why a reading without a fault cannot follow the last reading, or "" if it can."""
     if last is None:
         return ""
-    linear, angular = _max_credible_speeds(config)
+    max_linear, max_angular = _max_credible_speeds(config)
     passed = abs(odometry.stamp - last.stamp)
     pose = odometry.pose
     moved = hypot(pose.x - last.pose.x, pose.y - last.pose.y)
     turned = abs(wrap_angle(pose.heading - last.pose.heading))
-    if moved <= _JUMP_M + linear * passed and turned <= _JUMP_RAD + angular * passed:
+    if moved <= _JUMP_M + max_linear * passed and turned <= _JUMP_RAD + max_angular * passed:
         return ""
     return f"odometry jumped by {moved:.2f} m and {turned:.2f} rad in {passed:.2f} s"
 

@@ -116,9 +116,9 @@ def angles(scan: Scan) -> NDArray[np.float64]:
 
 def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
     """Return the points of all valid returns, (n, 2) metres in the base frame, in the order of the beams."""
-    good = valid(scan)
-    ranges = scan.ranges[good].astype(np.float64)
-    directions = angles(scan)[good]
+    is_valid = valid(scan)
+    ranges = scan.ranges[is_valid].astype(np.float64)
+    directions = angles(scan)[is_valid]
     x = lidar.x + ranges * np.cos(directions)
     y = ranges * np.sin(directions)
     return np.column_stack((x, y))

@@ -82,6 +82,7 @@ class Canvas:
 
 
 def _can_load(library: str) -> bool:
+    """Return whether the system has this shared library and can load it."""
     path = find_library(library)
     if path is None:
         return False

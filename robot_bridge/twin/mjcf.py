@@ -1,8 +1,8 @@
 """A world and a robot as a MuJoCo model (pure: values in, text and pictures out).
 
 Geom groups: the lidar and the camera see ``SOLID``. Only the camera sees ``MARKS`` and ``SIGNS``. Signs are a group of
-their own because the view from above leaves the signs out, which would hide the floor. ``CAR`` is the look of the robot.
-``HIDDEN`` only collides and is never drawn. ``GLASS`` collides with the robot, but no ray and no camera sees it.
+their own because the view from above leaves the signs out, which would hide the floor. ``CAR`` is the look of the
+robot. ``HIDDEN`` only collides and is never drawn. ``GLASS`` collides with the robot, but no ray and no camera sees it.
 
 Things are mocap bodies, which are moved, or parked below the floor, at run time. A thing shows another tag when the
 material of a geom is changed.
@@ -104,6 +104,7 @@ def textures(world: w.TwinWorld) -> dict[str, bytes]:
 
 
 def _add_rendering(visual: Element, config: RobotConfig) -> None:
+    """Set light and clipping planes, and a buffer large enough for the camera and the view from above."""
     _add(visual, "headlight", ambient="0.45 0.45 0.45", diffuse="0.35 0.35 0.35", specular="0 0 0")
     _add(visual, "map", znear="0.02", zfar="60")
     width = max(config.camera.width, 2 * TOP_VIEW)
@@ -113,6 +114,7 @@ def _add_rendering(visual: Element, config: RobotConfig) -> None:
 
 
 def _add_assets(asset: Element, world: w.TwinWorld) -> None:
+    """Add the looks of sky and floor, and a material for every tag."""
     _add(asset, "texture", name="sky", type="skybox", builtin="flat", rgb1="0.80 0.84 0.88", width="32", height="32")
     floor = {"rgb1": "0.70 0.68 0.64", "rgb2": "0.66 0.64 0.60", "width": "256", "height": "256"}
     _add(asset, "texture", name="floor", type="2d", builtin="checker", **floor)
@@ -125,6 +127,7 @@ def _add_assets(asset: Element, world: w.TwinWorld) -> None:
 
 
 def _add_surroundings(bodies: Element, world: w.TwinWorld) -> None:
+    """Add the light, the floor, which reaches 3 m beyond the world, and the walls."""
     x0, y0, x1, y1 = world.bounds
     middle_x = (x0 + x1) / 2
     middle_y = (y0 + y1) / 2
@@ -153,6 +156,7 @@ def _add_wall(bodies: Element, name: str, wall: w.Wall) -> None:
 
 
 def _add_obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
+    """Add an obstacle; an obstacle that walks is a mocap body."""
     body = _add(bodies, "body", name=f"obstacle{index}", pos=f"{obstacle.x} {obstacle.y} 0")
     if obstacle.path:
         body.set("mocap", "true")
@@ -169,6 +173,7 @@ def _add_obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
 
 
 def _add_thing(bodies: Element, index: int, thing: w.Thing) -> None:
+    """Add a thing as a mocap body: a door, a mark with a sign above, or a cube with tags and a lid."""
     body = _add(bodies, "body", name=f"thing{index}", mocap="true")
     rgb = COLORS.get(thing.color, COLORS["grey"])
     if thing.kind == "door":
@@ -176,7 +181,7 @@ def _add_thing(bodies: Element, index: int, thing: w.Thing) -> None:
         return
 
     half = tags.FACES[thing.kind].side / 2
-    cube = (half, half, half)
+    cube = (half, half, half)  # MuJoCo's sizes of boxes are half the edges
     name = f"tag{index}"
     material = name_tag(thing.kind, thing.color, thing.state)
     if thing.kind in ("goal", "lava"):
@@ -235,17 +240,18 @@ def _add_mark(parent: Element, name: str, shape: str, size: Sequence[float], at:
 
 
 def _add_car(bodies: Element, actuators: Element, world: w.TwinWorld, config: RobotConfig) -> None:
+    """Add the robot; the origin of its body is the middle of the rear axle, at the height of the axle."""
     body = config.body
     start = world.start
     at = f"{start.x} {start.y} {body.wheel_radius}"
     car = _add(bodies, "body", name="car", pos=at, euler=f"0 0 {start.heading}")
     _add(car, "freejoint", name="car")
 
-    under = 0.015
+    ground_clearance = 0.015
     half_length = (body.front + body.rear) / 2
-    half_height = (body.height - under) / 2
+    half_height = (body.height - ground_clearance) / 2
     size = (half_length, body.half_width, half_height)
-    middle = (body.centre, 0.0, under + half_height - body.wheel_radius)
+    middle = (body.centre, 0.0, ground_clearance + half_height - body.wheel_radius)
     _add_geom(car, "hull", "box", size, middle, "0 0 0", HIDDEN, mass=str(MASS), **_TOUCHES_WORLD)
     _add_body_looks(car, body)
 
@@ -295,23 +301,23 @@ def _add_wheel(car: Element, actuators: Element, body: Body, name: str, x: float
 def _add_body_looks(car: Element, body: Body) -> None:
     """Add the visible parts of the robot, which have no mass and touch nothing."""
     massless = {**_NO_CONTACT, "mass": "0"}
-    length = (body.front + body.rear) / 2
-    r = body.wheel_radius
+    half_length = (body.front + body.rear) / 2
+    axle_height = body.wheel_radius
 
-    deck = (length, body.half_width * 0.62, 0.018)
+    deck = (half_length, body.half_width * 0.62, 0.018)
     deck_at = (body.centre, 0, 0.02)
     _add_geom(car, "deck", "box", deck, deck_at, "0.13 0.15 0.19", CAR, **massless)
 
-    cover = (length * 0.72, body.half_width * 0.55, 0.03)
+    cover = (half_length * 0.72, body.half_width * 0.55, 0.03)
     cover_at = (body.centre - 0.02, 0, 0.065)
     _add_geom(car, "cover", "box", cover, cover_at, "0.10 0.55 0.62", CAR, **massless)
 
     scanner = (0.035, 0.02)
-    scanner_at = (0.10, 0, body.height - r - 0.025)
+    scanner_at = (0.10, 0, body.height - axle_height - 0.025)
     _add_geom(car, "scanner", "cylinder", scanner, scanner_at, "0.1 0.1 0.1", CAR, **massless)
 
     nose = (0.012, 0.045, 0.012)
-    nose_at = (body.front - 0.012, 0, body.height - r - 0.03)
+    nose_at = (body.front - 0.012, 0, body.height - axle_height - 0.03)
     _add_geom(car, "nose", "box", nose, nose_at, "0.98 0.85 0.2", CAR, **massless)
 
 
@@ -324,9 +330,10 @@ def _add_geom(
     rgb: str,
     group: int,
     material: str = "",
-    **more: str,
+    **attributes: str,
 ) -> None:
-    geom = _add(parent, "geom", name=name, type=shape, rgba=f"{rgb} 1", group=str(group), **more)
+    """Add a geom; ``size`` as MuJoCo wants it for the shape, ``at`` in the frame of ``parent``, metres."""
+    geom = _add(parent, "geom", name=name, type=shape, rgba=f"{rgb} 1", group=str(group), **attributes)
     geom.set("size", " ".join(f"{value:.5g}" for value in size))
     geom.set("pos", " ".join(f"{value:.6g}" for value in at))
     if material:

@@ -292,6 +292,7 @@ class MujocoRobot:
         return Odometry(self.time, self._odometry.pose, self._odometry.measure(true))
 
     def _take_scan(self) -> Scan:
+        """Return a scan of the lidar with noise."""
         lidar = self.config.lidar
         self._place_geoms()
         true_ranges = self._scanner.ranges(self._pose())
@@ -299,6 +300,7 @@ class MujocoRobot:
         return Scan(self.time, ranges, lidar.angle_min, lidar.angle_increment, lidar.range_min, lidar.range_max)
 
     def _take_frame(self, painter: Painter) -> Frame:
+        """Return a frame of the camera with noise."""
         camera = self.config.camera
         self._place_geoms()
         rgb, depth = self._grain.add_to(*painter.frame(self._data))

@@ -29,8 +29,8 @@ _DEFINED_METHOD = re.compile(r"^\s*def (\w+)\(self\b", re.MULTILINE)
 class Skill:
     """A method of the reference library.
 
-    ``source`` is not indented. ``uses`` are the names of all attributes of ``self`` in the source, so called methods are
-    among these names. ``imports`` are the import statements that the source needs.
+    ``source`` is not indented. ``uses`` are the names of all attributes of ``self`` in the source, which include the
+    called methods. ``imports`` are the import statements that the source needs.
     """
 
     source: str

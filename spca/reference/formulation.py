@@ -169,7 +169,7 @@ class _Task:
         return actions
 
     def _goal_fact(self, clause: Clause) -> Atom:
-        """Return the fact that holds once the clause has been carried out; its first argument is the clause's object."""
+        """Return the fact that holds once the clause is done; the first argument of the fact is the clause's object."""
         match clause:
             case GoTo(what):
                 fact: Atom = ("announced" if self._announces else "visited", symbol(what))

@@ -61,8 +61,8 @@ def find_locks(
 ) -> tuple[Lock, ...]:
     """Return the locked doors that the task deals with.
 
-    The locks are those of the locked doors that the mission names. If the mission names no locked door, a door that seems
-    to bar the way is the only lock. If no door seems to bar the way, there is no lock.
+    These are the locked doors that the mission names. If the mission names no locked door, a door that seems to bar the
+    way is the only lock. If no door seems to bar the way, the task has no lock.
 
     Args:
         clauses: the clauses that have to be done.

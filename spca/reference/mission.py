@@ -225,12 +225,12 @@ _DESCRIPTION: Final = re.compile(
 )
 _SLOTS: Final = {"colour": _COLOUR, "description": re.sub(r"\?P<\w+>", "?:", _DESCRIPTION.pattern)}
 
-_GOAL: Final = ("the goal", "the green goal square")
+_GOAL_PHRASES: Final = ("the goal", "the green goal square")
 _WAYS: Final = {
-    Way.PLAIN: tuple(f"{verb} {goal}" for verb in ("get to", "go to", "reach") for goal in reversed(_GOAL)),
-    Way.OPENING: tuple(f"find the opening and get to {goal}" for goal in reversed(_GOAL)),
-    Way.LAVA: tuple(f"avoid the lava and get to {goal}" for goal in reversed(_GOAL)),
-    Way.ROOMS: tuple(f"traverse the rooms to get to {goal}" for goal in _GOAL),
+    Way.PLAIN: tuple(f"{verb} {goal}" for verb in ("get to", "go to", "reach") for goal in reversed(_GOAL_PHRASES)),
+    Way.OPENING: tuple(f"find the opening and get to {goal}" for goal in reversed(_GOAL_PHRASES)),
+    Way.LAVA: tuple(f"avoid the lava and get to {goal}" for goal in reversed(_GOAL_PHRASES)),
+    Way.ROOMS: tuple(f"traverse the rooms to get to {goal}" for goal in _GOAL_PHRASES),
 }
 """The wordings of a mission to reach the goal square; :func:`surface` writes the first wording of a tuple."""
 _MATCH: Final = "go to the matching object at the end of the hallway"
@@ -300,14 +300,14 @@ def parse(text: str) -> Instruction:
 
 
 class _MissionParser:
-    """A recursive descent parser with a method for each rule of the grammar; each method moves the position on."""
+    """A recursive descent parser with a method for each rule of the grammar; every method moves ``_position`` on."""
 
     def __init__(self, text: str) -> None:
         """Start at the first character of ``text``, which is in lower case with single spaces."""
         self._text = text
         self._position = 0
         self._last_verb: type[GoTo | PickUp | Open] | None = None
-        """The class of the last clause read, for a clause that leaves the verb out; None if that is not allowed."""
+        """The class of the last clause, which a description without a verb takes over; None if this is not allowed."""
 
     @property
     def unread(self) -> str:
@@ -315,16 +315,19 @@ class _MissionParser:
         return self._text[self._position :]
 
     def read_sequence(self) -> Clause | And | After | Before:
+        """Read: ordered ("then" ordered)*."""
         first = self._read_ordered()
         return Before(first, self.read_sequence()) if self._skip(_THEN) else first
 
     def _read_ordered(self) -> Clause | And | After:
+        """Read: group ("after you" group)*."""
         later = self._read_group()
         return After(later, self._read_ordered()) if self._skip(_AFTER) else later
 
     def _read_group(self) -> Clause | And:
+        """Read: clause ("and" clause)*."""
         clauses = [self._read_clause()]
-        while self._skip(_AND):  # moves the position on
+        while self._skip(_AND):
             clauses.append(self._read_clause())
         return And(tuple(clauses)) if len(clauses) > 1 else clauses[0]
 

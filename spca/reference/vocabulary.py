@@ -177,10 +177,10 @@ def _refine(action: Action, rules: frozenset[Rule]) -> Action:
 
 
 def _separate_steps(action: Action) -> Action:
-    """Return the action with further conditions and effects, so that the agent approaches a thing before acting on it.
+    """Return the action, changed so that the agent has to approach a thing before acting on the thing.
 
-    The agent is either roaming or facing a thing. An approach turns roaming into facing. An act on the faced thing turns
-    facing into roaming. Every other action needs a roaming agent.
+    The agent is either roaming or facing a thing. An approach turns roaming into facing. An act on the faced thing
+    turns facing into roaming. Every other action needs a roaming agent.
     """
     facing: Atom = ("facing", "?a", action.parameters[1][0])
     if action.name in _APPROACHES:

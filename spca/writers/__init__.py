@@ -1,1 +1,3 @@
-"""Compiled planning: stored problem writers from a planner's answers, which are tried before a model is asked."""
+"""Compiled planning: problem writers from a planner's answers are stored, and tried on later levels before a model is
+called.
+"""

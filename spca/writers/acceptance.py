@@ -2,7 +2,7 @@
 
 For its own level, a draft must write the same problem as the model wrote in the same answer. For all levels that
 earlier versions of the same name have solved, the draft's plans must still succeed. The draft must derive the problem
-from the snapshot, which renamed snapshots test.
+from the snapshot; this is tested with snapshots whose words are renamed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from spca.writers.running import WriterRunner, Written
 from spca.writers.stored import Case, Miss
 
 UNREADABLE: Final = " and sing every second verse of it backwards"
-"""Suffix that makes a mission unreadable: a writer that reads every word must refuse the mission."""
+"""Suffix that makes a mission unreadable, so that a writer that reads every word must refuse the mission."""
 
 _MAX_MISSION: Final = 100
 _SWAP: Final = Permutation(SWAPPED_KINDS)
@@ -92,7 +92,7 @@ class Acceptance:
         )
 
     def _check_plans(self, draft: ProblemWriter, cases: Iterable[tuple[Case, Written]], agent: AgentSource) -> str:
-        """Return why the draft fails on a level that was solved before; "" if all plans succeed."""
+        """Return why the draft fails on a level that was solved before; "" if its plans for all levels succeed."""
         for case, written in cases:
             fault = written.reason
             if written.miss is None and not _is_unchanged(draft, case, written):
@@ -103,7 +103,10 @@ class Acceptance:
         return ""
 
     def _check_plan(self, plan: Plan | Written, case: Case, agent: AgentSource) -> str:
-        """Return why ``plan`` does not solve the level; "" if it succeeds. Execute a changed plan in the world."""
+        """Return why ``plan`` does not solve the level of ``case``; "" if it does.
+
+        If the plan differs from the plan that solved the level, execute it in the world.
+        """
         if not isinstance(plan, Plan):
             return f"there is no plan any more: {plan.reason}"
         solved = case.solved
@@ -126,7 +129,7 @@ def _is_unchanged(draft: ProblemWriter, case: Case, written: Written) -> bool:
 
 
 def _check_own_snapshot(text: str, answered: str) -> str:
-    """Return how the written problem differs from the problem ``answered`` by the model; "" if equal."""
+    """Return how the written problem differs from the model's problem ``answered``; "" if they are equal."""
     try:
         difference = ProblemSets.from_text(text).difference(ProblemSets.from_text(answered))
     except PlanTextError as error:
@@ -135,10 +138,10 @@ def _check_own_snapshot(text: str, answered: str) -> str:
 
 
 def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) -> str:
-    """Return how a writer fails to rename colours; "" if the writer is correct.
+    """Return how a writer fails if colours are renamed; "" if the writer is correct.
 
-    Each two consecutive renamings are equal except that only the first keeps the colour of goals. The writer has to
-    follow one renaming of each pair.
+    The renamings come in pairs, which are equal except that only the first keeps the colour of goals. For each pair,
+    the writer's result must follow at least one of the two renamings.
     """
     for variants in zip(renamed[::2], renamed[1::2], strict=True):
         faults = [_check_renaming(text, renaming, written) for renaming, written in variants]
@@ -148,7 +151,10 @@ def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) ->
 
 
 def _check_renaming(text: str, renaming: Permutation, written: Written) -> str:
-    """Return how the result for a renamed snapshot differs from ``text`` renamed; "" if equal or refused."""
+    """Return how the result for a renamed snapshot differs from ``text`` with the same renaming.
+
+    Return "" if they are equal, or if the writer refused the snapshot.
+    """
     if written.miss is not None:
         return "" if written.miss is Miss.REFUSED else written.reason
     try:
@@ -158,9 +164,9 @@ def _check_renaming(text: str, renaming: Permutation, written: Written) -> str:
 
 
 def _check_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str) -> str:
-    """Return how a writer ignores that kinds were swapped; "" if the writer is correct.
+    """Return how a writer fails if balls and boxes are swapped; "" if the writer is correct.
 
-    The written problems may differ in further ways, because rules may depend on the kind.
+    The swapped problem may differ in other ways too, because rules may depend on the kind.
     """
     swapped_text = _SWAP.text(text)
     is_mentioned = mission != _SWAP.text(mission)
@@ -179,7 +185,7 @@ def _check_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str
 
 
 def _check_unread(unread: Written) -> str:
-    """Return why the result for an unreadable mission is wrong; "" if the writer gave no problem."""
+    """Return why the result for an unreadable mission is wrong; "" if the writer wrote no problem, as it must."""
     if unread.miss is not None:
         return ""
     return f"it must raise ValueError for a mission that it cannot read to the last word, such as '...{UNREADABLE}'"

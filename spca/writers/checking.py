@@ -1,7 +1,7 @@
 """Static checks of problem writers, and drafts of writers from a planner's answers (pure).
 
-The checks are feedback for the model that wrote the source: code that leads out of the writer's namespace is refused
-with its line. Security does not depend on these checks: the sandbox isolates writers (docs/sandbox.md).
+The checks are feedback for the model that wrote the source: code that reaches objects outside the writer's namespace is
+refused with its line. Security does not depend on these checks, because the sandbox isolates writers (docs/sandbox.md).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spca.writers.in_sandbox import BUILTINS, FILENAME, FUNCTION
 
 MAX_LINES: Final = 125
 MAX_BYTES: Final = 20_000
-"""Largest size of a writer's source in UTF-8."""
+"""Largest number of bytes of a writer's source in UTF-8."""
 
 MAX_NAME: Final = 40
 
@@ -31,13 +31,19 @@ _NAME: Final = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_NAME - 1}}}")
 _MAX_SHOWN: Final = 3
 _MODULES: Final = ("re", "__future__")
 _INSIDES: Final = re.compile(r"_|(gi|cr|ag|tb|f|co)_|(mro|obj)$")
-"""Attributes that lead from a value into the interpreter, by prefix; ``obj`` is an attribute of AttributeError."""
+"""Names of attributes through which code reaches the interpreter's internals, mostly given by prefix.
+
+``obj`` is an attribute of AttributeError.
+"""
 _REACHING: Final = re.compile(r"\w*(\[[^\]]*\])*\.[^\W\d]")
 """A field of a format string that reads an attribute of its argument."""
 
 
 def draft(name: str, source: str, domain: str) -> ProblemWriter | None:
-    """Return the draft of a writer, or None if ``source`` or ``name`` is empty; turn ``name`` into an identifier."""
+    """Return the draft of a writer; None if ``source`` or ``name`` is empty.
+
+    The draft's name is ``name``, turned into an identifier.
+    """
     tidy = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:MAX_NAME].strip("_")
     if not source.strip() or not re.search("[a-z]", tidy):
         return None
@@ -89,7 +95,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _check_node(node: ast.AST, names: Names) -> Iterator[str]:
-    """Yield the faults of a node by the rules that hold for writers only."""
+    """Yield the faults of a node by the rules that apply to writers but not to agents."""
     match node:
         case ast.Import(names=aliases):
             yield from (_no_module(alias.name) for alias in aliases if alias.name not in _MODULES)
@@ -117,9 +123,9 @@ def _check_attribute(name: str) -> Iterator[str]:
 
 
 def _faults_of_format(node: ast.AST) -> Iterator[str]:
-    """Yield the faults of a string in a source that calls ``format``; any string may be the template.
+    """Yield the faults of a string in a source that calls ``format``, because any string may be the template.
 
-    Templates that the code composes are not checked; the values that they reach stay in the writer's process.
+    Templates that the code composes are not checked. Through them, a writer can reach only values in its own process.
     """
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         for field in _fields(node.value):
@@ -128,7 +134,8 @@ def _faults_of_format(node: ast.AST) -> Iterator[str]:
 
 
 def _fields(template: str, nesting: int = 2) -> Iterator[str]:
-    """Yield the fields of a format string and of the format specifications nested in it (one level, as in Python)."""
+    """Yield the fields of a format string, and of the format specifications inside it (one level deep, as in Python).
+    """
     try:
         parts = list(Formatter().parse(template))
     except ValueError:  # not a format string
@@ -141,7 +148,7 @@ def _fields(template: str, nesting: int = 2) -> Iterator[str]:
 
 
 def _is_missing(name: str, names: Names) -> bool:
-    """Return whether a name is a builtin that writers lack, and is not bound in the source."""
+    """Return whether a name is a builtin that writers do not have, and that the source does not bind."""
     return hasattr(builtins, name) and name not in BUILTINS and name not in names.meanings
 
 

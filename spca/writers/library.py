@@ -1,4 +1,5 @@
-"""The stored writers of a run: each level first tries their plans; drafts are accepted after a solved level."""
+"""The stored writers of a run. Each level first tries their plans; a draft can be accepted after its level is solved.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +33,13 @@ from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, add_cas
 _LOG: Final = logging.getLogger(__name__)
 
 SOLVE_SECONDS: Final = 10.0
-"""Longest search for a plan of one writer's problem; short, because a level may try many writers."""
+"""Longest search for a plan of one writer's problem, in seconds; short, because a level may try many writers."""
 
 MAX_OBJECTS: Final = 300
-"""Largest number of objects of a problem. A level has fewer than 20; 2,500 cells of a map would use up the time."""
+"""Largest number of objects in a problem.
+
+A level has fewer than 20 objects. A problem with an object for each of a map's 2,500 cells would use up the time.
+"""
 
 _MAX_REASON: Final = 400
 
@@ -45,9 +49,9 @@ class WriterLibrary:
 
     Args:
         executor: executor whose sandbox runs the writers.
-        solve: function that searches for a validated plan for a domain and a problem, within the given seconds.
-        make_world: function that creates a world from an environment id and a seed. If None, levels cannot be
-            replayed, so a version that changes the plan of an earlier level is refused.
+        solve: function that searches for a validated plan for a domain and a problem, within a given number of seconds.
+        make_world: function that creates a world from an environment id and a seed. If None, levels cannot be replayed,
+            so a version that changes the plan of an earlier level is refused.
 
     Attributes:
         stored: the newest version of each writer, in order of acceptance.
@@ -73,12 +77,12 @@ class WriterLibrary:
         self._runner.close()
 
     def load(self, stored: Iterable[StoredWriter], rejection: str = "", accepted: Iterable[str] = ()) -> None:
-        """Continue with the writers of a run; keep the newest version of each name.
+        """Continue with the writers of a run; of each name, only the newest version is used.
 
         Args:
             stored: the writers.
-            rejection: see the attribute.
-            accepted: labels that are already used in the run; a label is never used twice.
+            rejection: why the last draft was refused; "" if it was accepted.
+            accepted: labels that the run has already used; a label is never used twice.
         """
         self._labels.update(accepted)
         newest: dict[str, StoredWriter] = {}
@@ -93,14 +97,15 @@ class WriterLibrary:
 
     @property
     def versions(self) -> tuple[StoredWriter, ...]:
-        """All stored versions with their latest tallies; the versions of a name in order of age, the newest last."""
+        """All stored versions with their latest tallies; the versions of one name are in order of age, the newest last.
+        """
         return (*self._replaced, *self.stored)
 
     def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | WriterFailure]:
         """Yield for each writer its plan for a level, or its failure.
 
-        The writers come in the order of :func:`spca.writers.merit.sort_by_merit`. Writers that are left out because of
-        their strikes come last, without a call.
+        The writers come in the order of :func:`spca.writers.merit.sort_by_merit`. Writers with too many strikes are not
+        called; their failures come last.
 
         Raises:
             SandboxError: there is no working sandbox.
@@ -121,7 +126,10 @@ class WriterLibrary:
             yield WriterFailure(label, Miss.LEFT_OUT, reason)
 
     def tally(self, label: str, category: str, *, solved: Case | None) -> None:
-        """Count an executed plan of a writer: ``solved`` is the level that the plan solved, None if the plan failed."""
+        """Count an executed plan of the writer with this label.
+
+        ``solved`` is the level that the plan solved; None if the plan failed.
+        """
 
         def count(stored: StoredWriter) -> StoredWriter:
             if solved:
@@ -131,22 +139,24 @@ class WriterLibrary:
         self._change(label, count)
 
     def blame(self, missed: Iterable[WriterFailure], category: str) -> None:
-        """Add a strike to each writer whose answer for a level was invalid or late."""
+        """Add a strike to each writer whose failure in ``missed`` is an invalid or late answer."""
         for miss in missed:
             if miss.miss in (Miss.INVALID, Miss.LATE):
                 self._change(miss.label, partial(merit.count_miss, category=category, miss=miss.miss))
 
     def _change(self, label: str, change: Callable[[StoredWriter], StoredWriter]) -> None:
-        """Replace the writer with this label by the result of ``change``."""
+        """Replace the writer with this label by the result that ``change`` returns for it."""
         self.stored = tuple(change(stored) if stored.label == label else stored for stored in self.stored)
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:
-        """Accept a draft as the newest version of its name and return ""; or return in one line why it is refused.
+        """Accept a draft as the newest version of its name, or refuse it.
+
+        Return "" if the draft is accepted, else the reason in one line.
 
         Args:
             draft: the draft.
             case: the level that was solved by the model's problem in the same answer.
-            agent: the present library of methods, which executes plans that changed.
+            agent: the current library of methods, which executes plans that changed.
             born: the level's id.
 
         Raises:
@@ -167,12 +177,15 @@ class WriterLibrary:
         return self.rejection
 
     def describe_writers(self, missed: Sequence[WriterFailure], level: LevelInfo) -> dict[str, Any] | None:
-        """Return a description of the writers for a planner's prompt, or None if there is nothing to describe.
+        """Return a description of the writers for a planner's prompt; None if there is nothing to describe.
 
-        ``nearest`` holds the first writer of ``missed``, in the fields of a planner's answer; ``others`` the names of
-        the other writers; ``missed`` why each writer did not help on this level; ``rejected`` why the last draft was
-        refused. ``missed`` begins with writers that have solved a level of the same category and skill, the newest
-        first.
+        The failures ``missed`` are sorted: first come writers that have solved a level of the same category and skill,
+        and among these the newest. The keys of the description are:
+
+        - ``nearest``: the writer of the first of these failures, with the fields of a planner's answer;
+        - ``others``: the names of the other writers;
+        - ``missed``: how and why each writer failed on this level;
+        - ``rejected``: why the last draft was refused.
         """
         if not self.stored and not self.rejection:
             return None
@@ -196,7 +209,7 @@ class WriterLibrary:
         return description
 
     def _plan(self, writer: ProblemWriter, problem: str) -> Plan | Written:
-        """Return the validated plan for a writer's problem, or else the reason of the failure."""
+        """Return the validated plan for a writer's problem; if there is no plan, return the failure."""
         statuses = list[SolveStatus]()
 
         def solve(domain: str, problem: str) -> SolveResult:

@@ -1,4 +1,4 @@
-"""The order in which writers are tried on a level, and the writers left out because of their strikes (pure)."""
+"""The order in which writers are tried on a level, and which writers are not tried because of their strikes (pure)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from spca.writers.renamings import likeness
 from spca.writers.stored import Case, Miss, StoredWriter, Tally, add_case
 
 MAX_STRIKES: Final = {Miss.FAILED: 2, Miss.LATE: 2, Miss.INVALID: 6}
-"""Number of strikes of each kind at which a writer is left out.
+"""Number of strikes of each kind from which on a writer is not tried.
 
-An invalid answer costs only a few milliseconds; a wrong plan costs an attempt, a late answer up to ten seconds.
+An invalid answer costs only a few milliseconds, so more of them are allowed. A wrong plan costs an attempt, and a late
+answer up to ten seconds.
 """
 
 _WORDS: Final = {Miss.FAILED: "wrong plans", Miss.LATE: "late answers", Miss.INVALID: "invalid answers"}
 
 
 def sort_by_merit(stored: Iterable[StoredWriter], mission: str, level: LevelInfo) -> list[StoredWriter]:
-    """Return the writers in the order in which the level tries them; ``stored`` has the newest writer last.
+    """Return the writers in the order in which the level tries them; in ``stored`` the newest writer is last.
 
-    First come writers that must solve levels of the same category and skill, and among these, writers that have solved
-    a similar mission there. Then come writers that have solved a similar mission elsewhere, then all others. Among
-    equal writers, those with fewer strikes come first, then newer writers.
+    First come writers that have solved a similar mission in levels of the same category and skill. Then come other
+    writers that have solved levels of this category and skill. Then come writers that have solved a similar mission
+    elsewhere, then all others. Among equal writers, those with fewer strikes come first, then newer writers.
     """
 
     def rank(writer: StoredWriter) -> tuple[int, int]:
@@ -37,19 +38,19 @@ def sort_by_merit(stored: Iterable[StoredWriter], mission: str, level: LevelInfo
 
 
 def fits_level(writer: StoredWriter, level: LevelInfo) -> bool:
-    """Return whether a case of the writer is a level of the same category and skill."""
+    """Return whether one of the writer's cases is a level of the same category and skill as ``level``."""
     return any(_has_same_category_and_skill(case, level) for case in writer.cases)
 
 
 def count_solved(writer: StoredWriter, category: str, case: Case) -> StoredWriter:
-    """Return the writer after its plan has solved a level, without its strikes in that category."""
+    """Return the writer with one more solved level; its strikes in this category are removed."""
     tally = Tally(solved=writer.tallies.get(category, Tally()).solved + 1)
     tallies = {**writer.tallies, category: tally}
     return replace(writer, solved=writer.solved + 1, cases=add_case(writer.cases, case), tallies=tallies)
 
 
 def count_miss(writer: StoredWriter, category: str, miss: Miss) -> StoredWriter:
-    """Return the writer with one more strike; a refusal is not a strike."""
+    """Return the writer with one more strike of the kind ``miss``; a refusal does not count as a strike."""
     if miss not in MAX_STRIKES:
         return writer
     before = writer.tallies.get(category, Tally())
@@ -61,8 +62,8 @@ def count_miss(writer: StoredWriter, category: str, miss: Miss) -> StoredWriter:
 def reason_left_out(writer: StoredWriter, category: str) -> str:
     """Return why a writer is not tried on levels of a category; "" if the writer is tried.
 
-    In a category where the writer has solved a level, only strikes there since its last solved level count. In all
-    other categories, the strikes of these categories count together.
+    If the writer has solved a level of the category, only its strikes in this category since that level count.
+    Otherwise its strikes in all categories of which it has solved no level count together.
     """
     tally = _strikes(writer, category)
     where = f"in {category} since it last solved a level there"
@@ -78,13 +79,13 @@ def reason_left_out(writer: StoredWriter, category: str) -> str:
 
 
 def reasons_left_out(writer: StoredWriter) -> str:
-    """Return in which categories a writer is left out and why; "" if the writer is tried on every level."""
+    """Return in which categories a writer is not tried, and why; "" if the writer is tried on every level."""
     reasons = (reason_left_out(writer, category) for category in writer.tallies)
     return "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
 def _distance(writer: StoredWriter, mission: str, level: LevelInfo) -> int:
-    """Return how much a level differs from the writer's solved levels: 0 is most similar, 3 least similar."""
+    """Return how much a level differs from the levels that the writer has solved: from 0 (most similar) to 3."""
     wanted = _template(mission)
     similar = [case for case in writer.cases if _template(case.state["mission"]) == wanted]
     if fits_level(writer, level):
@@ -99,7 +100,7 @@ def _has_same_category_and_skill(case: Case, level: LevelInfo) -> bool:
 
 @lru_cache(maxsize=4096)
 def _template(mission: str) -> str:
-    """Return a mission with numbers for its colours, balls and boxes."""
+    """Return a mission in which numbers replace the words for colours, balls and boxes."""
     return likeness(mission)[0]
 
 

@@ -1,4 +1,4 @@
-"""A PDDL problem as sets, which are equal for problems that differ only in order and spelling (pure)."""
+"""A PDDL problem as sets. Problems that differ only in order and spelling have equal sets (pure)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spca.errors import PlanTextError
 from spca.plan.pddl import python_name, shape_fault, words
 
 Fact = Any
-"""A formula: a word, a tuple of formulas, or the pair of ``and`` or ``or`` and a frozenset of formulas."""
+"""A formula: a word, a tuple of formulas, or a pair of the word ``and`` or ``or`` and a frozenset of formulas."""
 
 _MAX_SHOWN: Final = 3
 
@@ -63,7 +63,7 @@ class ProblemSets:
         return "; ".join(filter(None, (_describe_difference(*part) for part in parts)))
 
     def find_undeclared(self, declared: Container[str]) -> str:
-        """Return the names in ``:init`` and goal that are not ``declared``, as text; "" if there is no such name."""
+        """Return the names in ``:init`` and goal that are not in ``declared``, as text; "" if there is no such name."""
         named = {name for fact in (*self.init, *self.goal) for name in _arguments(fact)}
         return _list_facts(name for name in named if name not in declared)
 
@@ -82,7 +82,10 @@ def _arguments(fact: Fact) -> Iterator[str]:
 
 
 def _describe_difference(where: str, more: Iterable[Fact], less: Iterable[Fact]) -> str:
-    """Return which facts a part of a problem has in addition (``more``) and lacks (``less``); "" if none."""
+    """Return in words which facts a part of a problem has in addition (``more``), and which facts it lacks (``less``).
+
+    Return "" if there are none.
+    """
     parts: list[str] = []
     if more:
         parts.append(f"has {_list_facts(more)}")
@@ -100,7 +103,7 @@ def _list_facts(facts: Iterable[Fact]) -> str:
 
 
 def _write_fact(fact: Fact) -> str:
-    """Return a formula as PDDL; the operands of ``and`` and ``or`` in alphabetical order."""
+    """Return a formula as PDDL, with the operands of ``and`` and ``or`` in alphabetical order."""
     match fact:
         case str():
             return fact
@@ -112,7 +115,8 @@ def _write_fact(fact: Fact) -> str:
 
 
 def _parse_form(text: str) -> tuple[Fact, ...]:
-    """Return the only form of a text as nested tuples; :func:`shape_fault` must have accepted the text."""
+    """Return a text that consists of a single form as nested tuples; :func:`shape_fault` must have accepted the text.
+    """
     open_forms: list[list[Fact]] = [[]]
     for word in words(text) or ():
         if word == "(":
@@ -127,7 +131,7 @@ def _parse_form(text: str) -> tuple[Fact, ...]:
 
 
 def _read_typed(listed: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
-    """Yield (name, type) for each name in a list ``a b - type c``; the type of ``c`` is "object"."""
+    """Yield (name, type) for each name in a list ``a b - type c``; a name without a type, as ``c``, gets "object"."""
     names: list[str] = []
     for before, word in zip(("", *listed), listed, strict=False):
         if before == "-":
@@ -139,9 +143,9 @@ def _read_typed(listed: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
 
 
 def _normalise(fact: Fact) -> Fact:
-    """Return a formula with frozensets as operands of ``and`` and ``or``; merge each ``and`` directly within ``and``.
+    """Return a formula in which frozensets hold the operands of ``and`` and ``or``.
 
-    The same holds for ``or`` within ``or``.
+    An ``and`` directly within ``and`` is merged with it, and an ``or`` directly within ``or``.
     """
     if not isinstance(fact, tuple):
         return fact

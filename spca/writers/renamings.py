@@ -14,7 +14,10 @@ from spca.sense.perception import COLOURS
 from spca.sense.renaming import Renaming, find_meaning
 
 SWAPPED_KINDS: Final[Mapping[str, str]] = {"ball": "box", "box": "ball", "balls": "boxes", "boxes": "balls"}
-"""Kinds that a world's rules treat alike until a box is opened; keys and doors have rules of their own."""
+"""Kinds that the rules of a world treat alike until a box is opened, each with the kind that replaces it.
+
+Keys and doors are not swapped, because they have other rules.
+"""
 
 _COMMON: Final = re.compile(
     rf"(?<![A-Za-z])(?P<word>{'|'.join(COLOURS)}|ball|box)(?P<plural>e?s)?(?![A-Za-z])", re.IGNORECASE
@@ -28,8 +31,8 @@ class Permutation:
     """A permutation of words, applied to whole words, also in names: ``key_red_2``, "the red key", "Go To Red Ball".
 
     Args:
-        words: the new word by the old word, in lower case; other words are kept.
-        keep_goals: whether to keep the colour of a goal, because most worlds have goals of one colour only.
+        words: maps each old word to its new word, in lower case; other words stay unchanged.
+        keep_goals: whether to keep the colour of a goal, because in most worlds goals have only one colour.
     """
 
     words: Mapping[str, str]
@@ -64,8 +67,8 @@ class Permutation:
 def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
     """Return two permutations of the colours of a state; fewer if the state has too few colours.
 
-    The new colours have the same alphabetical order as the old colours if possible, because a writer may process names
-    in this order.
+    If possible, the new colours have the same alphabetical order as the colours that they replace, because a writer may
+    process names in this order.
     """
     used = _second_words(_names(state))
     text = " ".join(_texts(state)).lower()
@@ -98,13 +101,16 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
 
 
 def _second_words(names: Iterable[str]) -> set[str]:
-    """Return the second word of each name, which is its colour, except the word "other"."""
+    """Return the second word of each name, which is a colour; leave out the word "other"."""
     split = [name.split(" ") for name in names]
     return {words[1] for words in split if len(words) > 1} - {"other"}
 
 
 def likeness(*texts: str) -> tuple[str, ...]:
-    """Return texts with numbers for colours, balls and boxes, by first mention; renamed texts give equal results."""
+    """Return texts in which numbers replace the words for colours, balls and boxes, numbered by first mention.
+
+    Texts that differ only by a renaming give equal results.
+    """
     numbers: dict[str, str] = {}
 
     def number_word(match: re.Match[str]) -> str:
@@ -118,7 +124,9 @@ def likeness(*texts: str) -> tuple[str, ...]:
 
 
 def _count_same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
-    """Count the colours that are unchanged, or become the same colour as in a permutation already chosen."""
+    """Return how many colours the new permutation leaves unchanged, or maps to the same colour as a permutation in
+    ``chosen``.
+    """
     count = 0
     for old, new in zip(present, image, strict=True):
         used = (old, *(before[old] for before in chosen))
@@ -127,7 +135,7 @@ def _count_same(present: list[str], image: Iterable[str], chosen: Iterable[Mappi
 
 
 def _map_rest(palette: list[str], present: Iterable[str], image: Iterable[str]) -> dict[str, str]:
-    """Map the colours that are not present to the colours that are not in the image, both in palette order."""
+    """Map the colours that are not in ``present`` to the colours that are not in ``image``, both in palette order."""
     absent = [colour for colour in palette if colour not in set(present)]
     free = [colour for colour in palette if colour not in set(image)]
     return dict(zip(absent, free, strict=True))
@@ -152,7 +160,7 @@ def _texts(value: Any) -> Iterable[str]:
 
 
 def _map_texts(value: Any, rename: Callable[[str], str]) -> Any:
-    """Return a nested value with every string renamed, including the keys of mappings; tuples become lists."""
+    """Return a nested value in which every string is renamed, including the keys of mappings; tuples become lists."""
     if isinstance(value, str):
         return rename(value)
     if isinstance(value, Mapping):
@@ -163,13 +171,19 @@ def _map_texts(value: Any, rename: Callable[[str], str]) -> Any:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """Return a pattern for any of the words; longer words first, so that no word hides a longer word."""
+    """Return a regular expression for any of the words.
+
+    Longer words come first, so that a word does not match at the beginning of a longer word.
+    """
     return f"(?:{'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})"
 
 
 @lru_cache(maxsize=64)
 def _pattern(words: frozenset[str], keep_goals: bool) -> re.Pattern[str]:
-    """Return a pattern whose group ``word`` is a word to rename; a kept goal matches without the group."""
+    """Return a regular expression whose group ``word`` matches a word to rename.
+
+    If ``keep_goals``, it matches the colour of a goal without this group.
+    """
     word = _any_of(words)
     goals = rf"goal[ _]{word}|{word}[ _]goal|" if keep_goals else ""
     return re.compile(rf"(?<![A-Za-z])(?:{goals}(?P<word>{word}))(?![A-Za-z])", re.IGNORECASE)

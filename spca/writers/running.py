@@ -20,25 +20,25 @@ from spca.writers.checking import fault_of
 from spca.writers.stored import Miss
 
 LIMITS: Final = Limits(yield_seconds=0.2, cpu_seconds=1, memory_bytes=128 << 20)
-"""Limits of a call. After 0.2 s without an answer, a writer that used 0.1 s of processor time is ended.
+"""Limits of a call. If no answer comes within 0.2 s, a writer that has used 0.1 s of processor time is ended.
 
-A writer that used less processor time gets further time once.
+A writer that has used less processor time gets further time once.
 """
 
 MAX_CPU_SECONDS: Final = 0.1
-"""Longest processor time of a call; ordinary writers take a fiftieth of this time."""
+"""Longest processor time of a call, in seconds; ordinary writers take a fiftieth of it."""
 
 _REMEMBERED: Final = 256
 _MAX_REASON: Final = 300
 _MISSES: Final = {in_sandbox.REFUSED: Miss.REFUSED, in_sandbox.INVALID: Miss.INVALID}
 
 Job = tuple[str, Mapping[str, Any]]
-"""A writer's source and the input of the writer."""
+"""A writer's source, and the input for the writer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The problem that a writer wrote (``text``), or how (``miss``) and why (``reason``) the writer failed."""
+    """The result of a writer: the problem (``text``), or how (``miss``) and why (``reason``) the writer failed."""
 
     text: str = ""
     miss: Miss | None = None
@@ -46,7 +46,7 @@ class Written:
 
 
 class WriterRunner:
-    """Runs writers, and remembers the result of each writer and input.
+    """Runs writers, and remembers the result for each pair of a writer and an input.
 
     Args:
         executor: executor whose sandbox runs the writers.
@@ -57,9 +57,9 @@ class WriterRunner:
         self._known: OrderedDict[tuple[str, bytes], Written] = OrderedDict()
 
     def each(self, jobs: Iterable[Job], *, again: bool = False) -> Iterator[Written]:
-        """Yield the result of each job; run each job only when its result is requested.
+        """Yield the result of each job; a job runs only when the caller asks for its result.
 
-        If ``again``, jobs with a remembered result run again.
+        If ``again``, jobs whose result is remembered run again.
 
         Raises:
             SandboxError: there is no working sandbox.
@@ -70,11 +70,15 @@ class WriterRunner:
             yield self._run(*key) if known is None else known
 
     def close(self) -> None:
-        """End the process that forks the calls; idempotent. The next call starts a process with other addresses."""
+        """End the process of which every call is a fork; idempotent.
+
+        The next call starts a new process, which has other memory addresses.
+        """
         self._caller.close()
 
     def _run(self, source: str, state: bytes) -> Written:
-        """Run a writer on a marshalled input; remember the result if the writer answered in time."""
+        """Run a writer on a marshalled input and return its result; remember the result if the writer answered in time.
+        """
         if fault := fault_of(source):
             return Written(miss=Miss.INVALID, reason=_shorten(fault))
         try:
@@ -91,7 +95,10 @@ class WriterRunner:
 
 
 def read_answer(printed: str) -> Written:
-    """Return the result in the answer of a process of the sandbox; only its first character has a meaning here."""
+    """Return the result that a process of the sandbox has ``printed``.
+
+    The first character says whether the rest is a problem or the reason of a failure.
+    """
     kind = printed[:1]
     text = printed[1:]
     if kind == in_sandbox.WRITTEN and len(text) <= in_sandbox.MAX_PROBLEM:

@@ -1,4 +1,4 @@
-"""Values of compiled planning: stored writers, the levels that they solved, and failures of writers."""
+"""Data of compiled planning: stored writers, the levels that they solved, and failures of writers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from spca.writers.renamings import likeness
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A level that a version of a writer, or the model's problem in the writer's answer, has solved.
+    """A level that was solved with the problem of a version of a writer, or with the model's problem in the same
+    answer.
 
     Attributes:
         state: the writer's input (:func:`writer_state`).
         problem: the PDDL text that solved the level.
-        solved: the plan and its start, for a replay.
+        solved: the plan and the state in which it began, for a replay.
     """
 
     state: Mapping[str, Any]
@@ -32,7 +33,7 @@ class Case:
 class Tally:
     """Successes and strikes of a writer on the levels of a category.
 
-    The strikes (``failed``, ``late`` and ``invalid``) are counted since the last solved level.
+    A solved level resets the strikes (``failed``, ``late`` and ``invalid``) to 0.
 
     Attributes:
         solved: number of levels that the writer's plans have solved.
@@ -60,7 +61,7 @@ class StoredWriter:
         version: number of the version.
         born: id of the level on which the version was accepted.
         cases: levels that later versions must still solve.
-        solved, failed, late, invalid: counts over all levels of the run, see :class:`Tally`.
+        solved, failed, late, invalid: counts over all levels of the run; the meanings are as in :class:`Tally`.
         tallies: the counts by category.
     """
 
@@ -76,16 +77,16 @@ class StoredWriter:
 
     @property
     def label(self) -> str:
-        """Name and version, such as ``unlock/v003``; also the path of the files below ``pddl/writers``."""
+        """Name and version, such as ``unlock/v003``; also the path of the writer's files below ``pddl/writers``."""
         return f"{self.writer.name}/v{self.version:03d}"
 
 
 class Miss(StrEnum):
     """How a writer failed to solve a level.
 
-    REFUSED: the writer raised ValueError. INVALID: its answer was not a solvable problem. LATE: the writer, or the
-    solver with its problem, took too long. FAILED: its plan was executed and did not solve the level. LEFT_OUT: the
-    writer was not called, because of its strikes.
+    REFUSED: the writer raised ValueError. INVALID: its answer was not a solvable problem. LATE: the writer took too
+    long, or the solver did with the writer's problem. FAILED: its plan was executed and did not solve the level.
+    LEFT_OUT: the writer was not called, because of its strikes.
     """
 
     REFUSED = "refused"
@@ -97,7 +98,7 @@ class Miss(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WriterFailure:
-    """The failure of a writer on a level, with the reason in one line."""
+    """The failure of a writer on a level; the reason is one line."""
 
     label: str
     miss: Miss
@@ -105,15 +106,17 @@ class WriterFailure:
 
 
 def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
-    """Return the input of ``make_problem``: the snapshot as in a planner's prompt, and words for the level."""
+    """Return the input of ``make_problem``: the snapshot as a planner's prompt shows it, and words that describe the
+    level.
+    """
     words = {"category": level.category, "skill": level.skill, "level": level.level}
     return {**planner_state(snapshot), "level": words}
 
 
 def add_case(cases: tuple[Case, ...], case: Case) -> tuple[Case, ...]:
-    """Return ``cases`` with ``case`` appended, unless an equal case (up to renamed words) is in ``cases``.
+    """Return ``cases`` with ``case`` appended, unless ``cases`` already contains an equal case.
 
-    Equal cases have the same mission, problem and skill.
+    Cases are equal if mission, problem and skill are the same up to a renaming of words.
     """
     return cases if _likeness(case) in map(_likeness, cases) else (*cases, case)
 

@@ -105,6 +105,7 @@ class BagWriter:
             self._file.close()
 
     def _metadata(self) -> dict[str, Any]:
+        """Return the contents of ``metadata.yaml``."""
         # Version 8 is the newest whose quality of service Humble can read.
         name = Path(self._file.name).name
         extent = {

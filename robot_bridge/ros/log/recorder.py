@@ -76,6 +76,7 @@ class BagRecorder(Journal):
         self._write(now, (topics.SAFETY, record), (topics.DRIVER_COMMANDS, command))
 
     def record_decision(self, now: float, result: ExecutionResult) -> None:
+        """Write a decision; if its target is a goal to drive to, also write the goal as a ROS message."""
         record = _record_message({"now": now, "decided": result})
         target = result.target
         if not isinstance(target, NavGoalTarget):

@@ -63,6 +63,7 @@ def _encode(value: object) -> object:
 
 
 def _encode_scalar(value: object) -> object:
+    """Return a scalar unchanged if JSON has it, a marked object for inf and NaN, else the ``repr``."""
     if isinstance(value, float) and not isfinite(value):
         return {_MARK: "float", "value": repr(value)}
     if value is None or isinstance(value, str | int | float):
@@ -79,6 +80,7 @@ def _encode_mapping(value: Mapping[Any, object]) -> object:
 
 
 def _decode(plain: Any) -> Any:
+    """Return the value for plain JSON types; the inverse of :func:`_encode`."""
     if isinstance(plain, list):
         return [_decode(item) for item in plain]
     if not isinstance(plain, dict):

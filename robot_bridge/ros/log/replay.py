@@ -60,6 +60,7 @@ class ChainCheck(Journal):
         self._observation = observation
 
     def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+        """Repeat a step of the chain with the last observation and compare the result with ``applied``."""
         # If a stop was latched during a step, the log has the note of the stop only after the step.
         has_stop_command = any(command.source is Source.STOP for command in commands)
         if applied.source == Source.STOP.name.lower() and not has_stop_command:
@@ -72,6 +73,7 @@ class ChainCheck(Journal):
             self.first = self.first or Difference(now, applied, replayed)
 
     def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Stop or release the chain if the note is of an emergency stop or of a release."""
         if kind == "emergency_stop":
             self._chain.stop(str(data.get("reason", "")))
         elif kind == "release":

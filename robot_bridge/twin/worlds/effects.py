@@ -54,10 +54,11 @@ class TwinEffects:
         return None if self._carrying is None else self._robot.things[self._carrying]
 
     def pick_up(self) -> EffectResult:
+        """Take the key, ball or box ahead into the empty hand."""
         cell = self._find_faced_cell()
         if isinstance(cell, str):
             return EffectResult(False, cell)
-        index = self._thing_in(cell)
+        index = self._index_in(cell)
         if index is None:
             return EffectResult(False, "there is nothing ahead")
         thing = self._robot.things[index]
@@ -70,23 +71,25 @@ class TwinEffects:
         return _result(thing)
 
     def drop(self) -> EffectResult:
+        """Put the thing in hand into the free cell ahead."""
         cell = self._find_faced_cell()
         if isinstance(cell, str):
             return EffectResult(False, cell)
         if self._carrying is None:
             return EffectResult(False, "the hand is empty")
         thing = self._robot.things[self._carrying]
-        if self._thing_in(cell) is not None or self._is_built_up(cell):
+        if self._index_in(cell) is not None or self._is_built_up(cell):
             return _result(thing, "the place ahead is not free")
         self._robot.put(self._carrying, *middle(cell))
         self._carrying = None
         return _result(thing)
 
     def toggle(self) -> EffectResult:
+        """Open or close the door ahead, or open the box ahead."""
         cell = self._find_faced_cell()
         if isinstance(cell, str):
             return EffectResult(False, cell)
-        index = self._thing_in(cell)
+        index = self._index_in(cell)
         kind = "" if index is None else self._robot.things[index].kind
         if index is not None and kind == "door":
             return self._toggle_door(index, cell)
@@ -95,9 +98,10 @@ class TwinEffects:
         return EffectResult(False, f"nothing opens on a {kind}" if kind else "there is nothing ahead")
 
     def _toggle_door(self, index: int, cell: Cell) -> EffectResult:
+        """Open or close a door; a locked door needs the key of its colour, and an open door must be clear."""
         door = self._robot.things[index]
-        hand = self.carrying
-        has_key = hand is not None and (hand.kind, hand.color) == ("key", door.color)
+        in_hand = self.carrying
+        has_key = in_hand is not None and (in_hand.kind, in_hand.color) == ("key", door.color)
         if door.state == "locked" and not has_key:
             return _result(door, f"the {door.color} door is locked: it needs the {door.color} key in hand")
         if door.state == "open" and self._is_blocked(cell, index):
@@ -106,6 +110,7 @@ class TwinEffects:
         return _result(self._robot.things[index])
 
     def _open_box(self, index: int) -> EffectResult:
+        """Take a box out of the world and put the thing in the box, if any, in its place."""
         box = self._robot.things[index]
         self._robot.remove(index)
         inside = self._contents.get(index)
@@ -143,7 +148,7 @@ class TwinEffects:
         start = self._robot.world.start
         return Pose(truth.x + start.x, truth.y + start.y, truth.heading)
 
-    def _thing_in(self, cell: Cell) -> int | None:
+    def _index_in(self, cell: Cell) -> int | None:
         """Return the index of the first present thing in a cell, or None."""
         for index, thing in enumerate(self._robot.things):
             if thing.is_present and cell_at(thing.x, thing.y) == cell:

@@ -86,11 +86,11 @@ def divide_rooms(plan: FloorPlan, rng: Generator, rooms: int, smallest: float = 
     """
     while len(plan.rooms) < rooms:
         for room in sorted(plan.rooms, key=lambda r: -max(r.size)):
-            parts = _split(plan, room, rng, smallest)
-            if parts is not None:
-                plan = parts
+            divided = _split(plan, room, rng, smallest)
+            if divided is not None:
+                plan = divided
                 break
-        else:
+        else:  # no room can be divided
             return plan
     return plan
 

@@ -43,9 +43,10 @@ def _make_settling_action(
     deletes: tuple[Atom, ...] = (),
     settled: int = 0,
 ) -> Action:
-    """Return an action that settles ``things[settled]``, if all items that have to come before are settled.
+    """Return an action that settles the thing ``things[settled]``.
 
-    ``things`` are the pairs (variable, type) of the parameters after the agent.
+    The precondition requires that all items that have to be settled before the thing are settled. ``things`` are the
+    pairs (variable, type) of the action's parameters after the agent.
     """
     variable = things[settled][0]
     order = Universal(("?y", "item"), ("after", variable, "?y"), ("settled", "?y"))
@@ -97,7 +98,11 @@ def formulate(jobs: Sequence[Job], held: str | None, *, keeps_keys: bool) -> tup
 
 
 def _name_key_in_hand(jobs: Sequence[Job], held: str | None) -> str:
-    """Return the name of the key in hand, as the first job that uses or puts down a key of the colour ``held`` says."""
+    """Return the name of the key in hand, whose colour is ``held``.
+
+    If a job uses or puts down a key of this colour, return the name of the first of these keys. If not, return the
+    name without a number.
+    """
     for job in jobs:
         for name in job.things:
             if job.action in ("use_key", "put_down") and name.startswith(f"key_{held}"):
@@ -106,7 +111,7 @@ def _name_key_in_hand(jobs: Sequence[Job], held: str | None) -> str:
 
 
 def _list_facts(jobs: Sequence[Job]) -> Iterator[Atom]:
-    """Yield the facts that the conditions of the jobs need, and the order of the jobs."""
+    """Yield the facts about the things of the jobs, followed by the order in which the things have to be settled."""
     for job in jobs:
         if job.action == "use_key":
             door, key = job.things
@@ -126,7 +131,7 @@ def _list_facts(jobs: Sequence[Job]) -> Iterator[Atom]:
 
 
 def _list_goals(jobs: Sequence[Job]) -> Iterator[Atom]:
-    """Yield the facts that hold after the last job."""
+    """Yield the facts that have to hold after the last job."""
     hand_actions = [job.action for job in jobs if job.action in ("take_key", "put_down")]
     ends_with_empty_hand = hand_actions[-1:] == ["put_down"]
     if ends_with_empty_hand:

@@ -43,7 +43,7 @@ class State(NamedTuple):
 
 
 Test: TypeAlias = Callable[[State], bool]
-"""A condition on a state."""
+"""A function that returns whether a state meets a condition."""
 
 
 class Event(NamedTuple):
@@ -76,7 +76,7 @@ class Search:
 
     Args:
         keeps_keys: a key stays in hand after opening a door.
-        held_down: the names of switches that work only while something stands on the switch.
+        held_down: the names of switches that stay on only while a block or the agent holds the switch down.
         blocks_hold: assume that a block on any other switch makes the switch work too.
         turned_off: the names of switches that are on and have to be turned off.
         generous: assume that a single switch opens all gates.
@@ -108,7 +108,7 @@ class Search:
         self._pressable = {switch.cell: switch for switch in switches_off if switch.name not in held_down}
         self._pressable |= self._to_turn_off
 
-        # The switches that a block on them turns on.
+        # The switches that a block turns on by lying on the switch.
         plates = [switch for switch in switches_off if blocks_hold or switch.name in held_down]
         self._plates = frozenset(plate.cell for plate in plates)
         marks = (*terrain.find_kind("target"), *plates)

@@ -95,9 +95,9 @@ def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps
 
 
 def _make_searches(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> list[Search]:
-    """Return searches with more and more hopeful assumptions about blocks on switches and about gates."""
+    """Return searches with different assumptions about blocks and gates; later searches assume more than is known."""
     turned_off = frozenset(errand.thing for errand in errands if errand.verb == "turn on" and errand.forbidden)
-    # A switch that was surely pressed and is off again works only while something stands on the switch.
+    # If a switch was surely pressed and is off again, the switch has to be held down.
     held_down = history.find_pressed()
     searches = []
     for generous in (False, True):
@@ -217,7 +217,7 @@ def _list_gates_to_open(errands: Sequence[Errand]) -> list[str]:
 
 
 def _is_known(terrain: Terrain, errand: Errand) -> bool:
-    """Return whether the map shows if the errand is done."""
+    """Return whether the map shows enough to tell if the errand is done; prohibitions count as known."""
     if errand.forbidden:
         return True
     if errand.offset is not None:
@@ -233,9 +233,9 @@ def _is_key_in_hand(terrain: Terrain, errand: Errand) -> bool:
 
 
 def _make_errand_test(search: Search, errand: Errand) -> Test:
-    """Return the test for states in which the errand is done, or the prohibition is kept.
+    """Return the test that passes if the errand is done, or for a forbidden errand, if the errand is not done.
 
-    If the states cannot show the thing of the errand, all states pass.
+    If the map does not show the errand's thing, every state passes, unless the thing is a key to carry that is in hand.
     """
     terrain = search.terrain
     if errand.verb == "get":
@@ -248,6 +248,7 @@ def _make_errand_test(search: Search, errand: Errand) -> Test:
     if thing is None:
         if errand.verb != "carry" or not _is_key_in_hand(terrain, errand):
             return lambda _: True
+        # The key was taken before, so the map shows no key; the key in hand is taken for the errand's key.
         colour = terrain.held
         return lambda state: (state.held == colour) != errand.forbidden
 
@@ -256,7 +257,7 @@ def _make_errand_test(search: Search, errand: Errand) -> Test:
 
 
 def _make_thing_test(search: Search, errand: Errand, thing: Thing) -> Test:
-    """Return the test for states in which the errand's statement about ``thing`` holds, be it wanted or forbidden."""
+    """Return the test that passes if what the errand says about ``thing`` is the case, whether wanted or forbidden."""
     if errand.verb in ("pick up", "carry") and thing.kind == "key":
         index = [key.name for key in search.keys].index(thing.name)
         if errand.verb == "pick up":
@@ -274,7 +275,7 @@ def _make_thing_test(search: Search, errand: Errand, thing: Thing) -> Test:
 
 
 def _make_block_test(search: Search, errand: Errand, block: Thing) -> Test:
-    """Return the test for states in which the block is at the errand's place; a fixed block never moves."""
+    """Return the test that passes if the block is at the place that the errand names; a fixed block never moves."""
     place = _find_push_place(search.terrain, errand, block)
     movable = [thing.name for thing in search.blocks]
     if block.name not in movable:

@@ -35,13 +35,13 @@ START_LIMIT: Final = 60.0
 """Seconds that the zygote may take to start."""
 
 ANSWER_LIMIT: Final = 10.0
-"""Seconds that a fork, or the death of a killed worker, may take; generous, for a very busy machine."""
+"""Seconds that a fork, or the death of a killed worker, may take; large enough for a very busy machine."""
 
 STOP_LIMIT: Final = 3.0
 """Seconds that the zygote may take to end its workers; after that time the host kills the zygote."""
 
 EPISODES: Final = "spca.sandbox.process.worker"
-"""Name of the module of workers that execute plans."""
+"""Name of the module whose workers execute plans."""
 
 _ROOT: Final = Path(__file__).parents[3]
 _CHUNK: Final = 1 << 12
@@ -87,7 +87,7 @@ class Zygote:
         return self._process.pid
 
     def usable(self) -> bool:
-        """Return whether the zygote still runs, belongs to this process, and completed every request."""
+        """Return whether the zygote still runs, was started by this process, and completed every request."""
         return self._owner == os.getpid() and not self._broken and self._process.poll() is None
 
     def await_ready(self) -> None:
@@ -143,7 +143,10 @@ class Zygote:
             return None
 
     def close(self) -> None:
-        """End the zygote and all of its workers; idempotent. A forked copy of the host only closes its socket."""
+        """End the zygote and all of its workers; idempotent.
+
+        In a forked copy of the host, only close the socket.
+        """
         if self._owner != os.getpid():
             self._control.close()
             return
@@ -160,7 +163,10 @@ class Zygote:
             self._process.wait()
 
     def _request(self, kind: bytes, payload: bytes, descriptors: list[int]) -> tuple[int, int | None]:
-        """Send a request to the zygote; return the integer and the descriptor (or None) of its answer."""
+        """Send a request to the zygote; return the answer's integer and its descriptor.
+
+        The descriptor is None if the answer has no descriptor.
+        """
         with self._lock, self._unless_broken():
             self._requests += 1
             try:
@@ -176,7 +182,8 @@ class Zygote:
 
     @contextmanager
     def _unless_broken(self) -> Iterator[None]:
-        """Refuse all further requests once a request was left incomplete by an error or interrupt."""
+        """Guard one request: raise SandboxError if an earlier request was interrupted before its answer was complete.
+        """
         if self._broken or self._owner != os.getpid():
             raise SandboxError("the sandbox's process cannot be asked any more")
         self._broken = True
@@ -185,12 +192,13 @@ class Zygote:
 
 
 class Worker:
-    """One worker process and the pipes to this process. Not for use by several threads at once.
+    """One worker process, and the host's pipes to it. Several threads must not use a worker at the same time.
 
     Attributes:
         pid: process id.
         closed: whether :meth:`close` was called.
-        exit_code: exit code of the closed worker, negative for a signal as in :mod:`subprocess`; None while unknown.
+        exit_code: exit code of the closed worker, negative for a signal as in :mod:`subprocess`; None while it is
+            unknown.
     """
 
     def __init__(self, parent: Zygote, pid: int, pidfd: int | None, to_worker: int, from_worker: int) -> None:
@@ -215,7 +223,8 @@ class Worker:
         self.closed = False
 
     def await_locked(self, layers: Layer) -> None:
-        """Wait until the worker reports that ``layers`` are applied, then check the kernel's status of the worker.
+        """Wait until the worker reports that ``layers`` are applied, then check this in the kernel's status of the
+        worker.
 
         Raises:
             SandboxError: the layers are not applied.
@@ -236,7 +245,7 @@ class Worker:
                 raise SandboxError("a sandbox worker says that it is locked in, but the kernel knows nothing of it")
 
     def status(self) -> dict[str, str]:
-        """Return the fields of ``/proc/PID/status`` by name; empty if the file cannot be read."""
+        """Return the fields of ``/proc/PID/status`` by name; an empty dictionary if the file cannot be read."""
         with suppress(OSError):
             text = Path(f"/proc/{self.pid}/status").read_text(errors="replace")
             fields = [line.partition(":") for line in text.splitlines()]
@@ -290,11 +299,11 @@ class Worker:
         return bool(self._readable.poll(0))
 
     def pin_to_current_cpu(self) -> None:
-        """Pin the worker and this thread (until :meth:`unpin`) to the processor that now runs this thread.
+        """Pin the worker to the processor that now runs this thread, and pin this thread to it until :meth:`unpin`.
 
-        Worker and thread take turns. If each had its own processor, every turn would have to wake up a processor,
-        which on a virtual machine takes ten times as long as the answer. The worker moves to this thread's processor,
-        because the worker sleeps; moving a running thread takes longer than the answer on a busy machine.
+        Worker and thread take turns. If each had its own processor, every turn would have to wake up a processor. On a
+        virtual machine, this takes ten times as long as the answer. The worker moves to this thread's processor and not
+        the reverse, because the worker sleeps. On a busy machine, moving a running thread takes longer than the answer.
         """
         cpu = _current_cpu()
         if cpu != self._cpu:
@@ -329,7 +338,7 @@ class Worker:
         return 0.0
 
     def request_traceback(self) -> None:
-        """Let the worker's interpreter write its traceback to the pipe."""
+        """Let the worker's Python interpreter write the worker's traceback to the pipe."""
         self._signal(DUMP_SIGNAL)
 
     def kill(self) -> None:
@@ -358,7 +367,10 @@ class Worker:
 
 
 def _start_zygote(control: int, module: str) -> subprocess.Popen[bytes]:
-    """Start the zygote's program; ``control`` is the zygote's end of the socket, ``module`` the workers' module."""
+    """Start the zygote's program and return the process.
+
+    ``control`` is the zygote's end of the socket, ``module`` the name of the workers' module.
+    """
     # the same iteration order of sets in every run
     environment = {"PYTHONHASHSEED": "0"}
     if "LD_LIBRARY_PATH" in os.environ:
@@ -376,7 +388,7 @@ def _start_zygote(control: int, module: str) -> subprocess.Popen[bytes]:
 
 
 def _move_above_standard(end: socket.socket) -> socket.socket:
-    """Return the socket under a descriptor above 2, so that no process takes the socket for a standard stream."""
+    """Return the socket with a descriptor above 2, so that no process mistakes it for a standard stream."""
     if end.fileno() > 2:
         return end
     with end:
@@ -385,7 +397,7 @@ def _move_above_standard(end: socket.socket) -> socket.socket:
 
 @contextmanager
 def _pipe_signal_held() -> Iterator[None]:
-    """Block SIGPIPE, so that a write to an ended worker raises an error but does not kill the host."""
+    """Block SIGPIPE in this context: a write to a worker that has ended raises an error and does not kill the host."""
     mask_before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGPIPE,))
     try:
         yield
@@ -395,7 +407,10 @@ def _pipe_signal_held() -> Iterator[None]:
 
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
-    """Create a pipe; return its reading and writing end, which ``reader`` and ``writer`` close."""
+    """Create a pipe; return its reading end and its writing end.
+
+    The stack ``reader`` closes the reading end, the stack ``writer`` the writing end.
+    """
     reading, writing = os.pipe()
     reader.callback(os.close, reading)
     writer.callback(os.close, writing)
@@ -413,7 +428,7 @@ def _libc() -> Any:
 
 
 def _current_cpu() -> int:
-    """Return the number of the processor that runs this thread, -1 if unknown."""
+    """Return the number of the processor that runs this thread; -1 if it is unknown."""
     try:
         return int(_libc().sched_getcpu())
     except (AttributeError, OSError):

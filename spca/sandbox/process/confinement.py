@@ -1,4 +1,4 @@
-"""Steps by which a fork of a zygote restricts itself before it reads any message of the host."""
+"""Steps by which a process that a zygote has forked restricts itself, before it reads any message of the host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _FORGOTTEN_AFTER: Final = 3600
 
 
 def keep_pipes(incoming: int, outgoing: int) -> None:
-    """Move two descriptors to the numbers IN_FD and OUT_FD; close all others, including the standard streams."""
+    """Move the descriptors ``incoming`` and ``outgoing`` to the numbers IN_FD and OUT_FD.
+
+    Close all other descriptors, including the standard streams.
+    """
     # Copies above OUT_FD, so that no dup2 below overwrites its own source.
     spare = [os.dup(fd) for fd in (incoming, outgoing)]
     while min(spare) <= OUT_FD:
@@ -32,7 +35,7 @@ def keep_pipes(incoming: int, outgoing: int) -> None:
 
 
 def go_first() -> None:
-    """Let the kernel kill this process and its children before the host if memory runs out."""
+    """If memory runs out, let the kernel kill this process and its children rather than the host."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as oom_score:
         oom_score.write("1000")
 

@@ -26,7 +26,10 @@ from spca.sense.perception import VOCABULARY
 _LOG: Final = logging.getLogger(__name__)
 
 GRACE: Final = 0.75
-"""Further seconds for a worker that used less than half of its time limit as processor time (busy machine)."""
+"""Additional seconds for a worker that has used less than half of its time limit as processor time.
+
+On a busy machine, such a worker may not have got enough processor time.
+"""
 
 _CPU_CHECK_INTERVAL: Final = 8  # answers
 _SLOW_SECONDS: Final = 0.02
@@ -80,7 +83,7 @@ class SandboxEpisode:
         self._end: Finished | Failed | None = None
 
     def advance(self, view: AgentView) -> Yielded | Finished | Failed:
-        """Send ``view`` to the worker and return the event that answers the view.
+        """Send ``view`` to the worker and return the worker's answer as an event.
 
         If the code violates a limit or the protocol, the event is a :class:`~spca.protocols.Failed`. After the event
         that ends the episode, every further call returns the same event.
@@ -149,8 +152,8 @@ class SandboxEpisode:
     def _receive_answer(self, deadline: float, limit: float, may_extend: bool) -> Asked | Done | Fault:
         """Return the worker's answer; keep the text that the worker prints before its answer.
 
-        ``limit`` is the time limit of this answer in seconds. If ``may_extend``, a worker that got too little
-        processor time gets :data:`GRACE` once.
+        ``limit`` is the time limit of this answer in seconds. If ``may_extend``, a worker that got too little processor
+        time gets :data:`GRACE` further seconds once.
         """
         while True:
             try:
@@ -171,7 +174,10 @@ class SandboxEpisode:
                 return wire.unpack_answer(frame)
 
     def _next_answer(self) -> framing.Frame | None:
-        """Return the frame of the answer, None while it is incomplete; keep the text of earlier ``PRINTED`` frames."""
+        """Return the frame of the answer; None while the frame is incomplete.
+
+        Keep the text of the ``PRINTED`` frames before the answer.
+        """
         while (frame := self._frames.next()) is not None:
             if frame.kind != framing.PRINTED:
                 if frame.sequence != self._sequence or self._frames.rest:
@@ -181,7 +187,8 @@ class SandboxEpisode:
         return None
 
     def _is_starved(self, limit: float) -> bool:
-        """Return whether the worker used less than half of ``limit`` as processor time since the last check."""
+        """Return whether the worker has used less than half of ``limit`` as processor time since this was last checked.
+        """
         return self._worker.cpu_seconds() - self._cpu_used < limit / 2
 
     def _keep_printed(self, data: bytes) -> None:
@@ -203,7 +210,7 @@ class SandboxEpisode:
         return reports.event(answer, self._steps, self._lines)
 
     def _fail_overdue(self, reason: str) -> Failed:
-        """Return the failure of code that did not answer in time, with the place where the code was."""
+        """Return the failure of code that did not answer in time; the failure names the place where the code was."""
         self._worker.request_traceback()
         had_grace = self._is_starved(self._limits.yield_seconds)
         frames = self._read_dumped_frames(_DUMP_GRACE_AFTER_GRACE if had_grace else _DUMP_GRACE)
@@ -222,7 +229,7 @@ class SandboxEpisode:
         return self._make_failed(f"the code broke the protocol: {error}", ())
 
     def _describe_end(self, cpu: float) -> str:
-        """Return why the closed worker ended; ``cpu`` is the used processor time in seconds."""
+        """Return why the closed worker ended; ``cpu`` is the processor time that it used, in seconds."""
         code = self._worker.exit_code
         if code is None:
             raise SandboxError("the sandbox's process has ended: nothing can be executed")
@@ -241,9 +248,10 @@ class SandboxEpisode:
         return f"more than {self._limits.cpu_seconds} s of processor time in one episode"
 
     def _read_dumped_frames(self, grace: float = 0.0) -> tuple[tuple[str, int], ...]:
-        """Read the interpreter's traceback; return (function, line) of the frames in the source, outermost first.
+        """Read the traceback that the worker's interpreter writes.
 
-        ``grace``: further seconds, granted once, for a worker that got too little processor time to finish the dump.
+        Return (function, line) of its frames in the source, outermost first. ``grace`` is a number of further seconds,
+        which a worker gets once if it got too little processor time to finish the traceback.
         """
         deadline = time.monotonic() + _DUMP_SECONDS
         dump_start = len(self._frames.rest)
@@ -269,9 +277,10 @@ class SandboxEpisode:
         return self._frames.rest[:_MAX_DUMP_BYTES].decode(errors="replace")
 
     def _make_failed(self, message: str, frames: Sequence[tuple[str, int]]) -> Failed:
-        """Return a failure at the step whose action is the outermost frame, or else at the last known step.
+        """Return a failure at the step whose action is the outermost frame.
 
-        ``frames`` are (function, line), outermost first.
+        If there is no such step, the failure is at the last known step. ``frames`` are (function, line), outermost
+        first.
         """
         if frames:
             function, line = frames[-1]
@@ -291,7 +300,7 @@ class SandboxEpisode:
 
 
 class RefusedEpisode:
-    """An episode of a source that must not be executed: every advance returns the same failure."""
+    """An episode of a source that must not be executed: every call of ``advance`` returns the same failure."""
 
     def __init__(self, failure: Failed) -> None:
         self.pid: int | None = None

@@ -1,8 +1,9 @@
-"""The frames of every pipe between the host and a process of the sandbox.
+"""The frames that the host and the processes of the sandbox exchange over pipes.
 
 Every frame, in both directions, begins with the same little-endian header: kind (u8), sequence number (u32), length of
-the payload (u32). :mod:`spca.sandbox.process.wire` defines the payloads of an episode,
-:mod:`spca.sandbox.process.calls` those of a call. Every process of the sandbox loads this module, so it imports little.
+the payload (u32). :mod:`spca.sandbox.process.wire` defines the payloads of an episode, and
+:mod:`spca.sandbox.process.calls` the payloads of a call. Every process of the sandbox loads this module, so it imports
+little.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ DONE = 0xE4
 FAULT = 0xE5
 OPEN = 0xE6
 RESULT = 0xE7
-"""Kinds of frames. No kind is an ASCII code, so that the interpreter's crash reports differ from frames.
+"""Kinds of frames. No kind is an ASCII code, so that frames differ from the text that a crashing interpreter writes.
 
 ``OPEN``: the process could not apply its layers; the payload says why.
 """
@@ -42,7 +43,7 @@ class WireError(Exception):
 
 
 class Frame(NamedTuple):
-    """A received frame, without the length in its header."""
+    """A received frame; the payload's length is not stored."""
 
     kind: int
     sequence: int
@@ -50,7 +51,7 @@ class Frame(NamedTuple):
 
 
 def pack(kind: int, sequence: int, payload: bytes = b"") -> bytes:
-    """Return a frame with this header and payload as bytes."""
+    """Return the bytes of a frame with this header and payload."""
     return HEADER.pack(kind, sequence, len(payload)) + payload
 
 
@@ -58,7 +59,7 @@ class Frames:
     """Buffer that splits received bytes into frames.
 
     Args:
-        longest: length in bytes of the longest accepted payload, by kind; other kinds are refused.
+        longest: length in bytes of the longest accepted payload, by kind; frames of other kinds are refused.
     """
 
     def __init__(self, longest: Mapping[int, int] = MAX_PAYLOAD_BYTES) -> None:
@@ -74,7 +75,7 @@ class Frames:
         self._bytes += data
 
     def next(self) -> Frame | None:
-        """Return the next whole frame and remove it from the buffer; None while the frame is incomplete.
+        """Return the next complete frame and remove it from the buffer; None while the frame is incomplete.
 
         Raises:
             WireError: the bytes do not begin with an accepted frame.

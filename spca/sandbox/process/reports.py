@@ -33,14 +33,16 @@ class ProtocolError(Exception):
 def clean(text: str, limit: int) -> str:
     """Return the first ``limit`` characters of ``text`` without control, format, invisible and surrogate characters.
 
-    Tabs are kept, and up to two line feeds in a row.
+    Tabs are kept. Of several line feeds in a row, at most two are kept.
     """
     shown = "".join(c for c in text[:limit] if c.isprintable() or c in "\n\t")
     return _EMPTY_LINES.sub("\n\n", _INVISIBLE.sub("", shown))
 
 
 def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequence[str]) -> Yielded | Finished | Failed:
-    """Return the contract's event for an answer; ``lines`` are the lines of the source.
+    """Return an answer of generated code as an event of the executor contract.
+
+    ``lines`` are the lines of the source.
 
     Raises:
         ProtocolError: the answer has an impossible primitive, position or line.
@@ -67,7 +69,10 @@ def syntax_error(error: Exception, agent: AgentSource) -> Failed:
 
 
 def render(frames: Iterable[tuple[str, int]], lines: Sequence[str], message: str) -> str:
-    """Return a traceback: each frame whose line (from 1) exists in ``lines`` with its source, then ``message``."""
+    """Return a traceback: the frames, each with its line of source, then ``message``.
+
+    Frames whose line number (from 1) does not exist in ``lines`` are omitted.
+    """
     shown: list[str] = []
     for name, line in frames:
         if 0 < line <= len(lines):
@@ -78,6 +83,6 @@ def render(frames: Iterable[tuple[str, int]], lines: Sequence[str], message: str
 
 
 def _make_failed(fault: Fault, lines: Sequence[str]) -> Failed:
-    """Return a failure of generated code as an event, with a cleaned message and a traceback."""
+    """Return a failure of generated code as an event with a cleaned message and a traceback."""
     message = clean(fault.message, MAX_MESSAGE)
     return Failed(fault.status, message, fault.position, render(fault.frames, lines, message))

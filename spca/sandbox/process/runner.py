@@ -29,7 +29,9 @@ Arguments = tuple[str, ...] | dict[str, str]
 
 
 class Asked(NamedTuple):
-    """A yielded primitive: its code, the step's position in the plan (from 0), the line of the innermost generator."""
+    """A yielded primitive: its code, the position of its step in the plan (from 0), and the line of the innermost
+    generator.
+    """
 
     code: int
     position: int
@@ -64,7 +66,10 @@ class PreviousActions(list[int]):
 
 
 class _State:
-    """Source of the agent's state attributes: the latest view. A grid is decoded when it is first read."""
+    """Source of the values of the agent's state attributes, which come from the latest view.
+
+    A grid is decoded when it is first read.
+    """
 
     def __init__(self, words: NDArray[np.str_], previous: Sequence[int]) -> None:
         self._words = words
@@ -79,7 +84,7 @@ class _State:
         list.append(self.previous_actions, code)
 
     def install(self, agent_class: type) -> None:
-        """Add the state to a class as read-only attributes."""
+        """Add the state attributes to a class, so that its objects can read but not assign them."""
         for name, read in self._attribute_readers().items():
             setattr(agent_class, name, property(read, _make_refusing_setter(name)))
 
@@ -118,9 +123,9 @@ class Runner:
         module: the compiled source, with the file name :data:`FILENAME`.
         steps: actions with their arguments.
         previous: codes of the primitives executed before this plan.
-        words: the vocabulary: a grid's numbers are indices of these words.
+        words: the vocabulary; the numbers in a grid are indices into it.
         printed: function that receives each text that the code prints.
-        print_limit: number of printed characters that are passed on in total.
+        print_limit: largest number of printed characters that are passed on to ``printed`` in total.
     """
 
     def __init__(
@@ -165,7 +170,7 @@ class Runner:
             return self._make_fault(Status.RUNTIME_ERROR, error)
 
     def _load(self) -> Fault | None:
-        """Execute the module and create the agent; return the failure, if any."""
+        """Execute the module and create the agent; return the failure, or None if there is none."""
         namespace: dict[str, Any] = {"__name__": "agent_tmp", "print": self._print}
         try:
             exec(self._module, namespace)  # noqa: S102 - running generated code is this module's purpose
@@ -182,7 +187,8 @@ class Runner:
         return None
 
     def _next_primitive(self) -> Asked | Done | Fault:
-        """Continue the current action, and begin further actions, until one yields a primitive or the plan ends."""
+        """Continue the current action, and begin the next actions, until an action yields a primitive or the plan ends.
+        """
         while self._position < len(self._steps):
             running = self._running or self._begin_action(*self._steps[self._position])
             try:
@@ -195,7 +201,7 @@ class Runner:
         return Done()
 
     def _begin_action(self, action: str, args: Arguments) -> GeneratorType[object, None, object]:
-        """Call the action's method; keep and return the generator."""
+        """Call the action's method; remember and return the generator that the method returns."""
         method = getattr(self._agent, action)
         generator = method(**args) if isinstance(args, dict) else method(*args)
         if not isinstance(generator, GeneratorType):
@@ -225,7 +231,7 @@ class Runner:
         return Fault(status, message, self._position if is_in_step else None, tuple(frames))
 
     def _print(self, *values: object, sep: str | None = " ", end: str | None = "\n", **_options: object) -> None:
-        """Replace the builtin ``print``: pass the text on, shortened to the remaining print limit."""
+        """Pass printed text on, shortened to the characters left of the print limit; replaces the builtin ``print``."""
         separator = " " if sep is None else sep
         text = separator.join(map(str, values)) + ("\n" if end is None else end)
         text = text[: self._print_left]
@@ -235,7 +241,10 @@ class Runner:
 
 
 def _to_plain_int(code: object) -> int | None:
-    """Return a yielded integer as a plain ``int``, whose comparisons generated code cannot override; else None."""
+    """Return a yielded integer as a plain ``int``, whose comparisons generated code cannot override.
+
+    Return None for any other value.
+    """
     if isinstance(code, bool):
         return None
     if isinstance(code, int):
@@ -253,7 +262,7 @@ def _show_value(value: object) -> str:
 
 
 def _get_message(error: BaseException) -> str:
-    """Return the message of an exception of generated code, which may itself raise."""
+    """Return the message of an exception of generated code, even if the exception's own ``__str__`` raises."""
     try:
         words = str(error)
         if isinstance(error, MemoryError) and not words:
@@ -274,7 +283,7 @@ def _list_suspended_frames(running: object) -> list[tuple[str, int]]:
 
 
 def _list_raising_frames(error: BaseException) -> list[tuple[str, int]]:
-    """Return (function, line) of each frame in the generated source; for a syntax error only the error's line."""
+    """Return (function, line) of each frame in the generated source; for a syntax error, only the line of the error."""
     if isinstance(error, SyntaxError) and error.filename == FILENAME and error.lineno:
         return [("<module>", error.lineno)]
     frames = traceback.walk_tb(error.__traceback__)

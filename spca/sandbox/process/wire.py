@@ -44,7 +44,9 @@ _MAX_NAME: Final = 60
 
 
 class Start(NamedTuple):
-    """Content of the first message of an episode, with the fields of :class:`~spca.sandbox.process.runner.Runner`."""
+    """Content of the first message of an episode; its fields are arguments of
+    :class:`~spca.sandbox.process.runner.Runner`.
+    """
 
     module: CodeType
     steps: tuple[tuple[str, Arguments], ...]
@@ -64,7 +66,9 @@ def unpack_start(payload: bytes) -> Start:
 
 
 def pack_view(view: AgentView, sequence: int, mission: bool = True) -> bytes:
-    """Return a view as a ``VIEW`` frame; unless ``mission``, the mission is left out because it has not changed.
+    """Return a view as a ``VIEW`` frame.
+
+    If ``mission`` is False, the mission is left out, because the worker already has the same mission.
 
     Raises:
         ValueError: a grid has more than 65535 rows or columns, or a text is too long.
@@ -91,7 +95,7 @@ def pack_view(view: AgentView, sequence: int, mission: bool = True) -> bytes:
 
 
 class View:
-    """The worker's form of an :class:`~spca.contracts.AgentView`, whose grids are unpacked on each access."""
+    """The worker's form of an :class:`~spca.contracts.AgentView`; each access to a grid unpacks the grid."""
 
     __slots__ = (
         "_grid_sizes",
@@ -105,7 +109,7 @@ class View:
     )
 
     def __init__(self, payload: bytes, mission: str) -> None:
-        """Unpack a ``VIEW`` payload; ``mission`` is the mission that was sent last."""
+        """Unpack a ``VIEW`` payload; ``mission`` is the last mission that the host sent."""
         head = _VIEW_HEAD.unpack_from(payload)
         self._payload = payload
         self.direction = head[0]
@@ -123,7 +127,7 @@ class View:
     inventory: str | None
 
     def _read_texts(self, inventory_length: int, mission_length: int) -> None:
-        """Set inventory and mission from the end of the payload, if the payload has them."""
+        """Set inventory and mission from the end of the payload, if the payload contains them."""
         rows, columns, seen_rows, seen_columns = self._grid_sizes
         offset = _VIEW_HEAD.size + rows * columns + seen_rows * seen_columns
         if inventory_length != _NONE:
@@ -161,7 +165,10 @@ def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:
 
 
 def unpack_asked(data: bytes, sequence: int) -> Asked | None:
-    """Return the answer if ``data`` is exactly one ``ASKED`` frame with this number, as almost always; else None."""
+    """Return the answer if ``data`` is exactly one ``ASKED`` frame with the number ``sequence``; else None.
+
+    Almost all answers have this form, so this function is the fast path.
+    """
     if len(data) == _ASKED_FRAME.size:
         kind, number, length, code, position, line = _ASKED_FRAME.unpack(data)
         if kind == ASKED and number == sequence and length == _ASKED.size:
@@ -188,7 +195,7 @@ def unpack_answer(frame: Frame) -> Asked | Done | Fault:
 
 
 def _unpack_fault(payload: bytes) -> Fault:
-    """Return the content of a ``FAULT`` payload: head, frames, then the message up to the end."""
+    """Return the content of a ``FAULT`` payload: a head, the frames, and the message, which extends to the end."""
     status, position, count = _FAULT.unpack_from(payload)
     if count > MAX_FRAMES:
         raise WireError(f"a failure with {count} frames")

@@ -1,6 +1,6 @@
-"""The program of a forked worker: apply the layers to itself, then answer the host's views until it is killed.
+"""The program of a forked worker: it applies the layers to itself, then answers the host's views until it is killed.
 
-A worker holds no data of the run when it begins, and is killed at the end of its episode.
+A worker has no data of the run when it begins, and is killed at the end of its episode.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from spca.sandbox.process import confinement, framing, wire
 from spca.sandbox.process.runner import Fault, Runner
 
 DUMP_SIGNAL = signal.SIGUSR1
-"""Signal of the host to an overdue worker: the interpreter then writes its traceback, even during C code."""
+"""Signal from the host to an overdue worker, on which the interpreter writes its traceback, even during C code."""
 
 _LAZY_MODULES = ("unicodedata", "encodings.latin_1", "encodings.ascii", "traceback", "linecache", "numpy.random")
 
 
 def load_libraries() -> None:
-    """Import all modules that generated code may use, and what these load on first use.
+    """Import all modules that generated code may use, and everything that these modules load on first use.
 
-    A worker behind its layers cannot open the files any more.
+    A worker behind its layers can no longer open the modules' files.
     """
     for name in (*MODULES, *_LAZY_MODULES):
         import_module(name)
@@ -42,7 +42,10 @@ def load_libraries() -> None:
 
 
 def main(incoming: int, outgoing: int, layers: Layer, limits: Limits) -> NoReturn:
-    """Run the worker in this process for good; ``incoming`` and ``outgoing`` are the pipe ends to read and write."""
+    """Run the worker in this process and never return.
+
+    ``incoming`` and ``outgoing`` are the pipe ends to read from and write to.
+    """
     try:
         confinement.keep_pipes(incoming, outgoing)
         _prepare()
@@ -53,7 +56,10 @@ def main(incoming: int, outgoing: int, layers: Layer, limits: Limits) -> NoRetur
 
 
 def _prepare() -> None:
-    """Seed the random generators equally in every worker, for replays; enable tracebacks of hangs and crashes."""
+    """Seed the random generators equally in every worker, so that runs can be repeated.
+
+    Also enable tracebacks of hangs and crashes.
+    """
     random.seed(0)
     np.random.seed(0)
     faulthandler.enable(OUT_FD, all_threads=False)

@@ -1,8 +1,9 @@
 """The fork server (zygote): a process that has loaded Python and the workers' libraries, and forks the workers.
 
-The host starts the zygote as a separate program in ``/`` with an empty environment (except a fixed hash seed), so that
-no key, environment id or seed of a level was ever in the zygote's memory. Each worker is a fork of the zygote. The
-zygote handles descriptors and process ids only; the host sends the content of an episode directly to the worker.
+The host starts the zygote as a separate program in ``/`` with an empty environment (except a fixed hash seed).
+Therefore no key, environment id or seed of a level was ever in the zygote's memory. Each worker is a fork of the
+zygote. The zygote handles descriptors and process ids only; the host sends the content of an episode directly to the
+worker.
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ ANSWER: Final = struct.Struct("<Ii")
 PID: Final = struct.Struct("<i")
 FORK = b"F"
 REAP = b"R"
-"""Kinds of requests. A request is kind, number and payload; its answer is the same number and one integer.
+"""Kinds of requests. A request consists of kind, number and payload; its answer of the same number and one integer.
 
-FORK: the payload is the marshalled layers and limits; the worker's two pipe ends come with the request. The answer is
-the pid, with a pidfd if the system has pidfds, or a negative ``errno``.
-REAP: the payload is the pid of a worker to kill. The answer is its exit code as in :mod:`subprocess`.
+FORK: the payload is the marshalled layers and limits; the worker's two pipe ends come with the request. The integer of
+the answer is the pid, or a negative ``errno``. A pidfd comes with the pid if the system has pidfds.
+
+REAP: the payload is the pid of a worker to kill. The integer of the answer is the exit code as in :mod:`subprocess`.
 """
 
 HOST_CHECK: Final = 1.0
-"""Seconds between checks whether the host is alive; usually the closed socket reveals its end earlier."""
+"""Seconds between checks whether the host is alive; usually the socket closes first, which also shows that the host has
+ended.
+"""
 
 Work = Callable[[int, int], NoReturn]
-"""The program of a worker: called with the pipe ends to read from and to write to."""
+"""The program of a worker: a function that takes the pipe end to read from and the pipe end to write to."""
 
 Preparation = Callable[[bytes], Work]
 """Function that returns the worker's program for the payload of a FORK request."""
@@ -74,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def serve(control: socket.socket, host: int, prepare: Preparation) -> None:
-    """Fork and reap workers on request until the process ``host`` has ended; then end all workers."""
+    """Fork and reap workers on request until the process ``host`` has ended; finally end all workers."""
     children: set[int] = set()
     try:
         while True:
@@ -122,7 +126,7 @@ def _fork(control: socket.socket, number: int, work: Work, descriptors: Sequence
 
 
 def _become_worker(control: socket.socket, work: Work, descriptors: Sequence[int]) -> NoReturn:
-    """Run ``work`` in this forked process with the worker's pipe ends, and end the process in any case."""
+    """Run ``work`` in this forked process with the worker's pipe ends; end the process even if an error is raised."""
     try:
         incoming, outgoing = descriptors
         control.close()
@@ -138,9 +142,10 @@ def _end(pid: int) -> int:
 
 
 def _load_workers(name: str, path: list[str]) -> Preparation:
-    """Import the workers' module from the host's module ``path``; return the function that prepares forks.
+    """Import the workers' module and return its preparation function, see :data:`Preparation`.
 
-    The environment and the module path are empty afterwards.
+    Modules are found in the folders ``path``, the host's module path. The environment and the module path are empty
+    afterwards.
     """
     sys.path[:] = path
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -152,7 +157,10 @@ def _load_workers(name: str, path: list[str]) -> Preparation:
 
     @lru_cache(maxsize=8)
     def prepare(payload: bytes) -> Work:
-        """Return the worker's program. Called before the fork: in a child, each touched page would be copied."""
+        """Return the worker's program.
+
+        The zygote calls this function before the fork, because in a child each changed memory page would be copied.
+        """
         layers, limits = marshal.loads(payload)  # noqa: S302 - from the host
         return partial(worker.main, layers=lockdown.Layer(layers), limits=Limits(*limits))
 
