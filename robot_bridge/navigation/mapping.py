@@ -287,13 +287,14 @@ class OccupancyMap:
         x0, y0 = points.min(axis=0).tolist()
         x1, y1 = points.max(axis=0).tolist()
         self.cover(x0, y0, x1, y1)
-        west, south, east, north = self._bounds or (x0, y0, x1, y1)
+        rectangle = (x0, y0, x1, y1)
+        west, south, east, north = rectangle if self._bounds is None else self._bounds
         west = min(west, x0)
         south = min(south, y0)
         east = max(east, x1)
         north = max(north, y1)
         self._bounds = west, south, east, north
-        return x0, y0, x1, y1
+        return rectangle
 
     def _add_points(
         self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], window: tuple[slice, slice]

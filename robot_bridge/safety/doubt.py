@@ -343,10 +343,12 @@ def _update_while_backing(
     first_scan = doubt.first_scan
     evidence = doubt.evidence
     wheel_evidence = check_wheels(doubt.watch, config)
-    is_far = metres_backed(doubt) >= doubt.limit - _LIMIT_TOLERANCE_M or doubt.hindered_periods > _MAX_HINDERED_PERIODS
-    is_conclusive = metres_backed(doubt) >= MIN_BACKED_M - _LIMIT_TOLERANCE_M
+    backed = metres_backed(doubt)
+    limit = doubt.limit - _LIMIT_TOLERANCE_M
+    is_hindered = doubt.hindered_periods > _MAX_HINDERED_PERIODS
+    is_backing_over = wheel_evidence is not None or backed >= limit or is_hindered
     have_scans_moved = doubt.agreeing_scans >= _MIN_AGREEING_SCANS
-    if first_scan is not None and have_scans_moved and (wheel_evidence is not None or is_far):
+    if first_scan is not None and have_scans_moved and is_backing_over:
         return _end_doubt(doubt, first_scan, now, config)
     if wheel_evidence is not None and len(doubt.tried) < _MAX_TRIES:  # a wedged robot may get free on another arc
         return replace(doubt, phase=Phase.STANDING, since=now)
@@ -354,15 +356,17 @@ def _update_while_backing(
         return replace(doubt, phase=Phase.UNUSABLE, evidence=wheel_evidence, since=now)
     if new is not None and first_scan is not None and evidence is not None:
         scan_evidence = check_scan_motion(before, new, config)
+        is_conclusive = backed >= MIN_BACKED_M - _LIMIT_TOLERANCE_M
         if scan_evidence is not None:
             doubt = replace(doubt, agreeing_scans=min(doubt.agreeing_scans, 0) - 1, since=now)
             if doubt.agreeing_scans <= -_MIN_AGREEING_SCANS:
                 return replace(doubt, phase=Phase.UNUSABLE, evidence=scan_evidence, since=now)
         elif is_conclusive and has_scan_moved(first_scan, new, evidence.sectors, config):
             doubt = replace(doubt, agreeing_scans=max(doubt.agreeing_scans, 0) + 1)
-    if metres_backed(doubt) < doubt.limit - _LIMIT_TOLERANCE_M:
-        return replace(doubt, since=now)
-    return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAIT_FOR_SCAN_S else doubt
+    if backed < limit:
+        return replace(doubt, since=now)  # the wait for the last scan starts when the limit is reached
+    has_waited = now - doubt.since > _WAIT_FOR_SCAN_S
+    return replace(doubt, phase=Phase.UNUSABLE, since=now) if has_waited else doubt
 
 
 def metres_backed(doubt: MotionMismatch) -> float:

@@ -135,7 +135,7 @@ def follow_period(watch: Watch, linear: float, odometry: Odometry, now: float, c
 def check_wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
     """Return evidence that odometry has not followed the commands, or None.
 
-    The check goes back to the latest moment since when the commanded way is long enough to judge.
+    Commands and odometry are compared since the latest moment after which the commanded distance is long enough.
     """
     witness = config.witness
     new = watch.now

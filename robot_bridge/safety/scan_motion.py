@@ -56,8 +56,8 @@ class Lines:
 
 def lines_of(scan: Scan, lidar: Lidar) -> Lines:
     """Return the lines of a scan over a whole turn."""
-    good = valid(scan)
-    reach = np.where(good, scan.ranges, 0.0).astype(np.float64)
+    is_good = valid(scan)
+    reach = np.where(is_good, scan.ranges, 0.0).astype(np.float64)
     directions = angles(scan)
     point_x = lidar.x + reach * np.cos(directions)
     point_y = reach * np.sin(directions)
@@ -70,7 +70,7 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
 
     # Moments of the points around each beam. The direction of least variance is the line's normal; the least and the
     # greatest variance are the eigenvalues of the 2 x 2 covariance.
-    weights = good.astype(np.float64)
+    weights = is_good.astype(np.float64)
     x = points[:, 0] * weights
     y = points[:, 1] * weights
     moments = np.stack((weights, x, y, x * x, x * y, y * y))
@@ -88,11 +88,11 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
     normal_angle = np.arctan2(2 * xy, xx - yy) / 2 + np.pi / 2
 
     is_straight = least_variance <= (_MAX_BEND * lidar.noise) ** 2
-    is_line = good & (number >= 1.6 * half) & is_straight
+    is_line = is_good & (number >= 1.6 * half) & is_straight
     is_line &= greatest_variance > 4 * np.maximum(least_variance, 1e-8)
     middles = np.column_stack((mx, my))
     normals = np.column_stack((np.cos(normal_angle), np.sin(normal_angle)))
-    return Lines(points, good, middles, normals, is_line)
+    return Lines(points, is_good, middles, normals, is_line)
 
 
 def _window_sums(columns: Array, half: NDArray[np.intp]) -> Array:
@@ -138,8 +138,10 @@ def compare_scans(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Sca
     directions = np.arctan2(places[:, 1], places[:, 0] - lidar.x)
     bearings = directions - lidar.angle_min
     beams = np.rint(bearings / (2 * np.pi / count)).astype(np.intp) % count
+    # Distance from the old line, which the same beam met.
     still = ((later.points - earlier.middles) * earlier.normals).sum(axis=1)
 
+    # Distance from the expected line, which the earlier beam towards the return's place met.
     normals = earlier.normals[beams]
     from_middle = places - earlier.middles[beams]
     moved = (from_middle * normals).sum(axis=1)

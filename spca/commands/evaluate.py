@@ -16,8 +16,8 @@ def evaluate(
     from spca.evaluation.beginning import begin_evaluation, resume_evaluation
     from spca.evaluation.eval_folder import EvaluationFolder
     from spca.evaluation.figures import announce, show, show_progress
-    from spca.evaluation.looking import describe_page, look_at, write_page
     from spca.evaluation.playing.harness import Harness
+    from spca.evaluation.report_command import describe_page, look_at, write_page
 
     phases = load_phases()
     name = options.how.resume

@@ -25,7 +25,7 @@ def replay(
     from pathlib import Path
 
     from spca.common.printing import open_console
-    from spca.evaluation.looking import find_evaluation, replay_episode
+    from spca.evaluation.report_command import find_evaluation, replay_episode
     from spca.report.finding import find_one
     from spca.report.read.recordings import find_recording
     from spca.report.read.run_files import open_run

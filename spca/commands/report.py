@@ -64,7 +64,7 @@ def report(
     Args:
         run: run id, run folder or folder of runs (default: the latest run)
     """
-    from spca.evaluation.looking import find_evaluation, show_evaluation
+    from spca.evaluation.report_command import find_evaluation, show_evaluation
 
     if options.compare and run:
         raise ReportError("report takes a run or --compare A B, not both")

@@ -14,8 +14,8 @@ from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.learned import read_learned
 from spca.evaluation.options import NO_MODEL, EvaluateOptions
 from spca.evaluation.outside import find_outside
-from spca.evaluation.resolution import resolve_evaluation, resume_settings
 from spca.evaluation.selection import list_warnings, select_episodes
+from spca.evaluation.settings_resolution import resolve_evaluation, resume_settings
 from spca.plan.solver import Solver
 from spca.runs.curriculum import load
 from spca.runs.models import require_usable

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Final, Self
 
 from spca.contracts import LevelInfo, Status
-from spca.evaluation.playing.peer import UNSUPPORTED
+from spca.evaluation.playing.babyai_bot import UNSUPPORTED
 from spca.evaluation.proof.certifying import Solvability, Verdict
 
 NO_PLAN: Final = "no_plan"

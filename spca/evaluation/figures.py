@@ -13,8 +13,8 @@ from spca.common.jobs.progress import show_bar
 from spca.common.printing import open_console, print_line, print_table
 from spca.common.statistics import Estimate, Rate
 from spca.common.text import beginning, format_count, one_line
-from spca.evaluation.alike import Alike, group_failures, replay
 from spca.evaluation.eval_folder import EvaluationFolder
+from spca.evaluation.failure_groups import Alike, group_failures, replay
 from spca.evaluation.options import NO_MODEL
 from spca.evaluation.playing.harness import OnProgress
 from spca.evaluation.proof.certifying import Solvability

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from minigridenv import MiniGridEnv
-from spca.evaluation.looking import write_page
+from spca.evaluation.report_command import write_page
 from tests.support import browsing
 from tests.support.browsing import Visit
 from tests.support.report.evaluated import RESULTS, evaluated, fail_really

@@ -14,7 +14,7 @@ from explorer.evaluation.results import Episode, append_episode
 from explorer.files import save_scene
 from gridworld.evaluation import cli as run_eval
 from minigridenv import MiniGridEnv
-from spca.evaluation.looking import write_page
+from spca.evaluation.report_command import write_page
 from tests.browser.conftest import LEVELS
 from tests.support import browsing
 from tests.support.commands import main_py

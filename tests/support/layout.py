@@ -33,7 +33,6 @@ TWIN_MODULES = {
         "names": "as a user writes them; those that generated code may use",
         "options": "of a run; of an evaluation; of a study of ablations",
         "replay": "the command; the provider that answers from a recorded run",
-        "resolution": "of a run's settings; of an evaluation's",
         "run": "the command; the loop over levels",
         "watch": "the command; the page that it serves",
         "wire": "the solver and the sandbox are processes made of the same parts",

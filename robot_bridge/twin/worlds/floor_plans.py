@@ -113,11 +113,13 @@ def _split(plan: FloorPlan, room: Room, rng: Generator, smallest: float) -> Floo
 
 def _is_blocked(doorway: Doorway, room: Room, axis: int, position: float) -> bool:
     """Return whether a new wall of the room, at ``position`` on the axis, would end in or close to the doorway."""
-    is_in_end_wall = doorway.axis != axis and room.shrink_by(-THICKNESS).contains((doorway.x, doorway.y))
+    room_with_walls = room.shrink_by(-THICKNESS)
+    is_in_end_wall = doorway.axis != axis and room_with_walls.contains((doorway.x, doorway.y))
     if not is_in_end_wall:
         return False
-    middle = (doorway.x, doorway.y)[axis]
-    return abs(middle - position) < doorway.width / 2 + _MIN_BESIDE_DOORWAY + THICKNESS / 2
+    doorway_position = doorway.x if axis == 0 else doorway.y
+    min_distance = doorway.width / 2 + _MIN_BESIDE_DOORWAY + THICKNESS / 2
+    return abs(doorway_position - position) < min_distance
 
 
 def _add_wall(plan: FloorPlan, room: Room, axis: int, position: float, rng: Generator) -> FloorPlan:

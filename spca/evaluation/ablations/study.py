@@ -42,8 +42,8 @@ from spca.evaluation.options import (
     HowOptions,
     PlannerOptions,
 )
-from spca.evaluation.resolution import require_one_process
 from spca.evaluation.seeds import Seeds
+from spca.evaluation.settings_resolution import require_one_process
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import format_servers
 from spca.report.read.origin import describe_origin

@@ -8,7 +8,7 @@ from typing import Final
 
 from spca.act.frame import WorldMaker
 from spca.common.errors import SPCAError
-from spca.evaluation.alike import Alike
+from spca.evaluation.failure_groups import Alike
 from spca.evaluation.summary import Failure
 from spca.evaluation.trajectories import make_trajectory
 from spca.report.read.model import Check

@@ -19,8 +19,8 @@ from spca.common.installation import where_runs_lie
 from spca.common.web.document import PageKind
 from spca.common.web.packing import Text, pack, strip_paths
 from spca.contracts import PRIMITIVE_METHODS
-from spca.evaluation.alike import group_failures, replay
 from spca.evaluation.eval_folder import CALLS, REPORT, EvaluationFolder
+from spca.evaluation.failure_groups import group_failures, replay
 from spca.evaluation.figures import describe_ratio
 from spca.evaluation.options import EMBEDDED
 from spca.evaluation.page.filming import film_failures

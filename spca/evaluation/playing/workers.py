@@ -13,7 +13,7 @@ from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.options import NO_MODEL
-from spca.evaluation.playing.peer import BotPeer
+from spca.evaluation.playing.babyai_bot import BotPeer
 from spca.evaluation.playing.player import Asker, Planning, Player, normalise_reason
 from spca.evaluation.proof.certifying import certify
 from spca.llm.answer_tally import AnswerTally

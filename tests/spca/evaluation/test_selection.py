@@ -12,9 +12,9 @@ from spca.common.errors import SettingsError
 from spca.evaluation.episodes import Episode
 from spca.evaluation.eval_folder import EvaluationSettings
 from spca.evaluation.outside import find_outside, matches_id
-from spca.evaluation.resolution import name_taught
 from spca.evaluation.seeds import Seeds
 from spca.evaluation.selection import select_episodes
+from spca.evaluation.settings_resolution import name_taught
 from spca.runs.curriculum import Task
 from spca.runs.settings import Settings
 

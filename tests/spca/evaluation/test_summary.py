@@ -13,7 +13,7 @@ import pytest
 
 from spca.common.statistics import Rate, ratio_of_sums
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played, Trial
-from spca.evaluation.playing.peer import UNSUPPORTED
+from spca.evaluation.playing.babyai_bot import UNSUPPORTED
 from spca.evaluation.proof.certifying import Solvability, Verdict
 from spca.evaluation.summary import SAME_WORLDS, Results
 from spca.runs import curriculum

@@ -9,7 +9,7 @@ import pytest
 from minigrid.envs.empty import EmptyEnv
 
 from minigridenv import MiniGridEnv
-from spca.evaluation.playing.peer import play
+from spca.evaluation.playing.babyai_bot import play
 from spca.evaluation.proof.certifying import Solvability, certify
 from spca.evaluation.proof.obstacles import find_way
 from spca.evaluation.proof.simulator import open_simulator

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.evaluation.playing.peer import HUNG, KILLED, UNSUPPORTED, BotPeer, play
+from spca.evaluation.playing.babyai_bot import HUNG, KILLED, UNSUPPORTED, BotPeer, play
 from tests.support.processes import Process
 from tests.support.waiting import becomes
 
@@ -61,7 +61,7 @@ def test_too_much_processor_time_ends_the_process() -> None:
 
 ABANDONED = """
 import multiprocessing, time
-from spca.evaluation.playing.peer import BotPeer
+from spca.evaluation.playing.babyai_bot import BotPeer
 if __name__ == "__main__":
     with BotPeer() as peer:
         peer.play("MiniGrid-Empty-5x5-v0", 1)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spca.evaluation.alike import group_failures, replay
 from spca.evaluation.episodes import Episode, Played, Trial
+from spca.evaluation.failure_groups import group_failures, replay
 from spca.evaluation.figures import show
 from spca.evaluation.summary import Results
 from tests.support.report.evaluated import evaluated
