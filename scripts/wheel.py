@@ -1,7 +1,7 @@
-"""Building a wheel: the applications of the top level go into a folder of their own, ``spca/_apps``.
+"""Build a wheel with the applications of the top level in the folder ``spca/_apps``.
 
-At the top of ``site-packages`` they would overwrite what others call ``agent`` or ``main``; there only the processes of
-our own commands find them (``spca/__main__.py``). In an editable install they stay where they are.
+At the top of ``site-packages`` they would overwrite other modules called ``agent`` or ``main``. In ``spca/_apps`` only
+the commands of this project find them (``spca/__main__.py``). In an editable install they stay in the checkout.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BuildPy(build_py):  # type: ignore[misc]  # setuptools ships no types
                 self.copy_file(source, target)
 
     def get_source_files(self) -> list[str]:
-        """Return what a source distribution has to hold for a wheel to be built of it."""
+        """Return the files that a source distribution needs so that a wheel can be built from it."""
         return [*super().get_source_files(), *APPLICATIONS, f"scripts/{Path(__file__).name}"]
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
@@ -54,5 +54,5 @@ class BuildPy(build_py):  # type: ignore[misc]  # setuptools ships no types
         return Path(self.build_lib) / "spca" / "_apps"
 
     def _applications(self) -> dict[str, str]:
-        """Files of the wheel -> those of the checkout; none where they stay in it."""
+        """Return file of the wheel -> file of the checkout, {} for an editable install."""
         return {} if self.editable_mode else {str(self._folder / name): name for name in APPLICATIONS}

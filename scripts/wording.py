@@ -47,7 +47,7 @@ SKIPPED = (
 _PATTERNS = [(re.compile(rf"\b(?:{pattern})\b"), advice) for pattern, advice in PLAIN.items()]
 
 
-def tracked_files() -> Iterator[Path]:
+def list_prose_files() -> Iterator[Path]:
     """Yield the Python and Markdown files whose prose is checked."""
     listed = subprocess.run(["git", "ls-files", "*.py", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.splitlines():
@@ -55,7 +55,7 @@ def tracked_files() -> Iterator[Path]:
             yield ROOT / name
 
 
-def passages(path: Path) -> Iterator[tuple[int, str]]:
+def iterate_passages(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the prose of a file with the number of its first line."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
@@ -69,12 +69,12 @@ def passages(path: Path) -> Iterator[tuple[int, str]]:
 def main() -> int:
     """Print all finds; return the exit code."""
     status = 0
-    for path in tracked_files():
-        for line, prose in passages(path):
+    for path in list_prose_files():
+        for line, prose in iterate_passages(path):
             for pattern, advice in _PATTERNS:
                 for match in pattern.finditer(prose):
                     number = line + prose.count("\n", 0, match.start())
-                    print(f"{path.relative_to(ROOT)}:{number}: \"{' '.join(match[0].split())}\": {advice}")
+                    print(f'{path.relative_to(ROOT)}:{number}: "{" ".join(match[0].split())}": {advice}')
                     status = 1
     return status
 

@@ -1,7 +1,7 @@
-"""The command ``spca`` (or ``python -m spca``): ``main.py``, with the other programs as further commands.
+"""The command ``spca`` (or ``python -m spca``). It runs ``main.py``, and offers the other programs as subcommands.
 
-Only the processes of this command have the folder of the applications on the module path. The workers of an evaluation
-and the sandbox inherit the module path of the command. Ray's actors extend their module path on demand.
+Only this command puts the folder of the applications (``main.py`` and others) on the module path. The workers of an
+evaluation and the sandbox inherit the module path from this command. Ray's actors extend their module path on demand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
     "robot": ("robot_bridge.cli", "explore and act with a robot, simulated or real"),
     "explorer": ("explorer.cli", "explore open worlds with hidden prerequisites"),
 }
-"""Word that calls a program other than ``main.py`` -> the module with its ``main``, and its help text."""
+"""Subcommand that starts a program other than ``main.py`` -> (module that defines ``main``, help text)."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,11 +43,11 @@ def evaluate(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(module: str, program: str, command: str, *arguments: object) -> int:
-    """Call ``main`` of a module with ``arguments`` and return the exit code.
+    """Call the function ``main`` of ``module`` with ``arguments``, and return the exit code.
 
     Args:
-        program: how a user calls this program, for its messages.
-        command: how a user calls ``spca``, for messages that name other programs, which are subcommands of ``spca``.
+        program: command line that starts this program, for its messages.
+        command: command line that starts ``spca``, for messages that name other subcommands of ``spca``.
     """
     os.environ[PROGRAM_VARIABLE] = program
     os.environ[COMMAND_VARIABLE] = command

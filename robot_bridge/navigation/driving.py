@@ -132,7 +132,7 @@ class Driver:
             return REST
         if self._needs_plan():
             self._continue_planning(self._goal)  # may start the follower on a new plan or end the goal
-        if self._is_stuck():
+        if self._is_stuck():  # the next maneuver must start in the other direction
             self._banned_direction = self._follower.direction
             self._follower.rest()
             return self._rest_or_give_up()
@@ -225,7 +225,7 @@ class Driver:
             if self._follower.is_done or self._is_plan_stale:
                 self._follower.rest()
                 self._rest_or_give_up()
-        elif plan.is_last and not plan.steps:
+        elif plan.is_last and not plan.steps:  # the robot is at the goal already
             self.end(NavStatus.ARRIVED)
         else:
             self._follower.start(plan.steps)

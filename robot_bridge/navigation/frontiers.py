@@ -76,7 +76,7 @@ class FrontierFinder:
         return tuple(Frontier(i, *cluster.place, cluster.width) for i, cluster in returned.items())
 
     def _assign_ids(self, clusters: list[_Cluster]) -> dict[int, _Cluster]:
-        """Return id: cluster; a cluster near a known cluster takes over the known id, any other gets a new id."""
+        """Return the clusters by id; a cluster near a known cluster gets the known id, other clusters get new ids."""
         by_id: dict[int, _Cluster] = {}
         unmatched = dict(self._known)
         for cluster in clusters:

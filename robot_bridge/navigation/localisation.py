@@ -256,7 +256,7 @@ class Localisation:
             if earlier.stamp <= stamp:
                 return self._origin.compose(_interpolate_pose(earlier, later, stamp))
             later = earlier
-        return self._origin.compose(later.pose)
+        return self._origin.compose(later.pose)  # the stamp is older than the whole history
 
     def update_scan(self, scan: Scan, grid: OccupancyMap) -> Pose:
         """Correct the pose by a scan and return the pose at which the scan was taken."""

@@ -268,8 +268,8 @@ class Search:
 
     def run(self, nodes: int) -> bool:
         """Expand about ``nodes`` more nodes; return whether the search is over."""
-        until = self._nodes_left - nodes
-        while not self.is_over and self._nodes_left > until:
+        stop_at = self._nodes_left - nodes
+        while not self.is_over and self._nodes_left > stop_at:
             size = min(_BATCH_NODES, len(self._heap))
             batch = [heapq.heappop(self._heap)[1] for _ in range(size)]  # indices of nodes
             self._nodes_left -= len(batch)
@@ -353,7 +353,10 @@ class Search:
         return costs
 
     def _swept_room(self, poses: Array) -> tuple[Array, Array]:
-        """Return (step room, continuation room) in metres, both (nodes, moves), for poses (nodes, 3)."""
+        """Return (room during each step, room during its continuation), metres, for poses (nodes, 3).
+
+        Both arrays are (nodes, moves). Room is negative if an obstacle is inside the footprint.
+        """
         swept = self._moves.swept
         swept_x = swept[..., 0]
         swept_y = swept[..., 1]
@@ -371,7 +374,10 @@ class Search:
         return during, afterwards
 
     def _guess_distance(self, ends: Array) -> Array:
-        """Return a lower bound on the metres left to drive from each end pose, (nodes, moves)."""
+        """Return a lower bound on the metres left to drive from each end pose (nodes, moves, 3) to the aim.
+
+        The bound is the distance, or the arc at full lock that the missing turn needs if this arc is longer.
+        """
         body = self._config.body
         aim = self.aim
         cos = np.cos(ends[..., 2])
@@ -404,7 +410,7 @@ class Search:
 
 
 def _transform_ends(poses: Array, ends: Array) -> Array:
-    """Return ``ends`` (m, 3), given relative to each of ``poses`` (n, 3), in the frame of the poses, (n, m, 3)."""
+    """Return every combination of ``poses`` (n, 3) and ``ends`` (m, 3), which are relative to a pose: (n, m, 3)."""
     end_x, end_y, end_heading = ends.T
     pose_x, pose_y, pose_heading = poses.T[..., None]
     c = np.cos(pose_heading)

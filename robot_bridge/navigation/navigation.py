@@ -58,7 +58,7 @@ class Navigation(Slam):
 
     @property
     def frontiers_cut_off(self) -> int:
-        """Return how many unexplored frontiers were reachable before and are not reachable now."""
+        """Return the number of frontiers that still exist, were returned before and are not reachable now."""
         return self._finder.cut_off
 
     def way_to(self, x: float, y: float, tolerance: float = 0.25) -> float | None:

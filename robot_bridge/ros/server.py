@@ -74,6 +74,7 @@ class RobotServer:
             self._publish_frame(new.frame)
 
     def _publish_frame(self, frame: Frame) -> None:
+        """Publish calibration, depth and colour of a frame."""
         height, width, _ = frame.rgb.shape
         camera, depth, image = self._pictures
         camera.send(images.camera_message(frame.stamp, width, height, frame.focal))

@@ -17,6 +17,7 @@ THIN_M = 0.02
 """Least width of an obstacle that the lidar must never miss, metres."""
 MAX_BACKED_M = 0.1
 """Greatest distance that the robot may back to find out why motion is in doubt, metres."""
+# All other numbers of a configuration must be positive.
 _SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
 
 
@@ -34,7 +35,8 @@ def require_valid(config: RobotConfig) -> RobotConfig:
 def _problems(config: RobotConfig) -> Iterator[str]:
     """Yield a text for every value that is impossible or unsafe."""
     for name, value in _numbers(config, ""):
-        if not isfinite(value) or (value <= 0 and name not in _SIGNED):
+        is_wrong_sign = value <= 0 and name not in _SIGNED
+        if not isfinite(value) or is_wrong_sign:
             yield f"{name} is {value}"
     yield from _check_body(config)
     yield from _check_zones(config)

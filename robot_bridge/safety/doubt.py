@@ -261,9 +261,9 @@ def _find_way_out(
     """Return (distance, way): the way that leads farthest over ground the footprint has covered, and how far, metres.
 
     The distance is at most ``max_m``. The way is (1 ahead or -1 back, curvature). Ways against the direction of the
-    stopped motion are preferred: on the stopped arc, on the arc of the last poses, or on a fan of arcs. If no such way
-    leads far enough, ways in the direction of the stopped motion are allowed a few times; not more often, because scans
-    of the ground ahead may be out of date.
+    stopped motion are preferred: on the stopped arc, on the arc of the last poses, or on a fan of arcs. If none of
+    these ways leads far enough, ways in the direction of the stopped motion may be tried a few times. More tries are
+    not allowed, because scans of the ground ahead may be out of date.
     """
     limit = config.body.curvature_limit
     stopped_sign = 1 if doubt.forward else -1

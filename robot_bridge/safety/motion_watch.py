@@ -110,7 +110,7 @@ class Watch:
 
 
 def follow_period(watch: Watch, linear: float, odometry: Odometry, now: float, config: RobotConfig) -> Watch:
-    """Return the watch after a period in which ``linear`` m/s was commanded."""
+    """Return the watch with a moment added for a period in which ``linear`` m/s was commanded."""
     last = watch.now
     pose = odometry.pose
     passed = min(max(0.0, now - last.time), config.limits.command_timeout)

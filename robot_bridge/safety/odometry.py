@@ -33,7 +33,7 @@ def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -
 
 
 def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
-    """Return which numbers of a reading are not finite or not credible, or ""."""
+    """Return a text about numbers of a reading that are not finite or not credible, or ""."""
     pose = odometry.pose
     twist = odometry.twist
     numbers = (pose.x, pose.y, pose.heading, twist.linear, twist.angular)
@@ -57,7 +57,9 @@ def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
     pose = odometry.pose
     moved = hypot(pose.x - last.pose.x, pose.y - last.pose.y)
     turned = abs(wrap_angle(pose.heading - last.pose.heading))
-    if moved <= _JUMP_M + max_linear * passed and turned <= _JUMP_RAD + max_angular * passed:
+    is_distance_possible = moved <= _JUMP_M + max_linear * passed
+    is_turn_possible = turned <= _JUMP_RAD + max_angular * passed
+    if is_distance_possible and is_turn_possible:
         return ""
     return f"odometry jumped by {moved:.2f} m and {turned:.2f} rad in {passed:.2f} s"
 

@@ -58,7 +58,7 @@ def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
 
 
 def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
-    """Return in what the scan's beams, angles or ranges differ from the configured lidar, or ""."""
+    """Return a text about the number or angles of beams, or about ``range_min``, that do not fit the lidar, or ""."""
     beams = config.lidar.beams
     step = config.lidar.angle_increment
     if scan.ranges.shape != (beams,):

@@ -57,7 +57,7 @@ def _end_points(forward: bool, body: Body) -> Array:
 
 
 def _side_points(forward: bool, curvature: float, body: Body) -> Array:
-    """Return points along the sides, just beyond the footprint, where the turn carries the body outward; base frame."""
+    """Return points, in the base frame, just beyond the sides where the turn carries the sides outward."""
     along_body = np.linspace(-body.rear, body.front, _POINTS_PER_SIDE)
     x, side = (axis.ravel() for axis in np.meshgrid(along_body, (-1.0, 1.0)))
     direction = 1 if forward else -1

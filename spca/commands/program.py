@@ -37,7 +37,9 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "query": ("query:query", "SQL over any number of runs"),
     "pack": ("pack:pack", "a run's calls as one file, which replay/FOLDER answers from"),
 }
-"""Command -> (``MODULE:FUNCTION`` in this package, help text). The list of commands shows only the first paragraph."""
+"""Command -> (``MODULE:FUNCTION`` in this package, help text). ``--help`` of the program shows only the first paragraph
+of each help text.
+"""
 
 OLD_NAMES: Final = {"--out": "--output", "--levels": "--only", "--categories": "--only", "--ids": "--only"}
 """Former flag -> present flag."""
@@ -48,8 +50,9 @@ def make_program(name: str, programs: Mapping[str, str] = MappingProxyType({})) 
 
     Args:
         name: the words with which a user calls the program.
-        programs: word that calls another program -> its help text. These words appear in ``--help`` only, because the
-            caller (``spca/__main__.py``) starts the other programs before this program parses the arguments.
+        programs: subcommand that starts another program -> help text of the subcommand. These subcommands appear in
+            ``--help`` only, because the caller (``spca/__main__.py``) starts the other programs before this program
+            parses the arguments.
     """
     from spca.commands.run import learn
 
@@ -73,7 +76,7 @@ def run_program(
 
     Args:
         argv: arguments of the command line; None for the arguments of the process.
-        load_phases: imports the phases, for commands that play levels.
+        load_phases: function that imports the phases of the loop, for commands that play levels.
         programs: see :func:`make_program`.
     """
     app = make_program(os.environ.get(PROGRAM_VARIABLE, "main.py"), programs)

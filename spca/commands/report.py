@@ -48,7 +48,7 @@ class ReportOptions:
 
     @property
     def target(self) -> Path | None:
-        """Path of the page, if the user names one."""
+        """Path of the page that the user has chosen; None for the default path."""
         return Path.cwd() / self.output if self.output else None
 
 
@@ -83,7 +83,7 @@ def report(
 
 
 def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker) -> None:
-    """Print the tables of the runs that the user selects, and write the page unless the user wants no page."""
+    """Print the tables of the selected runs, and write their page unless ``options.no_page`` is set."""
     from spca.common.printing import open_console
     from spca.report import terminal
 
@@ -117,9 +117,9 @@ def _print_resume_command(run: model.Run, console: Console) -> None:
 
 
 def _find_folders(run: str | None, options: ReportOptions) -> tuple[list[Path | None], Path]:
-    """Return the selected run folders (None stands for the published run) and the path of the page.
+    """Return the folders of the selected runs (None stands for the published run), and the path of the page.
 
-    The page of one run lies in the run folder; the page of several runs lies beside the run folders.
+    By default, the page of one run lies in the run folder, and the page of several runs lies beside the run folders.
     """
     runs = options.where.folder
     if options.compare:
@@ -137,11 +137,14 @@ def _find_folders(run: str | None, options: ReportOptions) -> tuple[list[Path | 
 def _read_runs(
     folders: Sequence[Path | None], options: ReportOptions, make_world: WorldMaker, show_level: Callable[[str], None]
 ) -> tuple[list[model.Run], list[Comparison], dict[str, str]]:
-    """Return the runs, their comparisons with each other or with the published run, and the pieces of the page.
+    """Return the runs, their comparisons, and the data of the page as a dict from name to packed data.
+
+    With ``--compare``, the two runs are compared with each other; otherwise, each run is compared with the published
+    run.
 
     Args:
         folders: run folders; None stands for the published run.
-        show_level: called with the name of each level that was simulated again.
+        show_level: called with the name of each level after the level was simulated again.
     """
     from spca.report.compare import compare
     from spca.report.page import assembly
@@ -179,7 +182,11 @@ def _write_page(
     *,
     compared: bool,
 ) -> None:
-    """Write the page of ``runs``, and print its path and size; ``compared`` opens the page at the comparison."""
+    """Write the page of ``runs``, and print its path and size.
+
+    Args:
+        compared: whether the page opens at the comparison of the runs.
+    """
     from spca.common.files import write_atomic
     from spca.common.printing import print_line
     from spca.report.page import assembly
@@ -196,9 +203,10 @@ def _write_page(
 
 @contextmanager
 def _show_progress() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the name of a level and the number of levels so far.
+    """Yield a function that takes the name of a level, and shows the name and the number of levels so far.
 
-    The status is shown on standard error, so that the tables on standard output can be piped, and only on a terminal.
+    The function writes to standard error, so that the tables on standard output can be piped. It does nothing if
+    standard error is not a terminal.
     """
     from rich.console import Console
     from rich.markup import escape

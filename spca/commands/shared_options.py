@@ -40,7 +40,7 @@ class RunsOption:
 def pause_garbage_collection() -> Iterator[None]:
     """Switch off Python's cyclic garbage collection until the block ends.
 
-    With a million events, the search for cycles takes a quarter of the time and finds no cycle.
+    In a command that reads a million events, the search for cycles takes a quarter of the time and finds no cycle.
     """
     is_enabled = gc.isenabled()
     gc.disable()

@@ -1,1 +1,1 @@
-"""What every part may use: it imports nothing of ours."""
+"""Helpers that all packages of the project may use; this package imports no other package of the project."""

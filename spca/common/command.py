@@ -1,4 +1,4 @@
-"""How the program ends: exit codes, the line that says why, and how to go on."""
+"""The end of a program: its exit code, one line with the reason, and the command that resumes the run."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ from spca.common.interrupts import interrupt_on_termination
 from spca.common.text import one_line
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
-"""Environment variable by which a script that starts the program says how a user calls it."""
+"""Environment variable for the command line with which a user starts this program; the script that starts it sets the
+variable.
+"""
 
 COMMAND_VARIABLE: Final = "SPCA_COMMAND"
-"""Environment variable by which the command ``spca`` says how a user calls it; all programs are subcommands of it."""
+"""Environment variable for the command line with which a user starts ``spca``, of which all programs are subcommands;
+the command ``spca`` sets the variable.
+"""
 
 EXIT_FINISHED: Final = 0
 EXIT_FAILED: Final = 1
@@ -30,14 +34,16 @@ EXIT_INTERRUPTED: Final = 130
 
 
 class ExitHandler:
-    """A context that turns errors which a user can act on into one line on standard error and an exit code.
+    """Context manager that turns an error into one line on standard error and an exit code, if a user can act on the
+    error.
 
-    SIGTERM and SIGHUP interrupt the block as Ctrl-C does. With ``--debug`` tracebacks are logged. A broken pipe ends
-    the program silently, unless a run has begun. Characters that the encoding of standard output lacks are escaped.
+    SIGTERM and SIGHUP interrupt the block as Ctrl-C does. With ``--debug``, tracebacks are logged. A broken pipe ends
+    the program, and a message is printed only if a run has begun. Characters that standard output cannot encode are
+    escaped.
 
     Attributes:
         code: the exit code.
-        go_on: the command that resumes the run, "" before one has begun.
+        go_on: the command that resumes the run; "" before a run has begun.
     """
 
     def __init__(self) -> None:
@@ -59,7 +65,10 @@ class ExitHandler:
             return self._handle(error)
 
     def _handle(self, error: BaseException | None) -> bool:
-        """Print in one line why the program ends; return False for an error that is a defect of this program."""
+        """Print one line that says why the program ends, set ``code``, and return True.
+
+        Print nothing and return False if there is no error, or if the error is a defect of this program.
+        """
         if isinstance(error, KeyboardInterrupt | OSError | SPCAError):
             log_error(error)
         if isinstance(error, KeyboardInterrupt):
@@ -81,13 +90,17 @@ class ExitHandler:
 
 
 def _report_stop(code: int, reason: str, go_on: str) -> int:
-    """Print on standard error why the program stops and how to resume it; return ``code``."""
+    """Print on standard error why the program stops and, if ``go_on`` is not empty, the command that resumes the run.
+
+    Return ``code``.
+    """
     complain(f"{reason}; go on with: {go_on}" if go_on else reason)
     return code
 
 
 def discard_output() -> None:
-    """Redirect stdout to /dev/null after a broken pipe, because Python flushes its buffer once more at exit."""
+    """Redirect standard output to /dev/null after a failed write, because Python flushes its buffer once more at exit.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -98,15 +111,15 @@ def complain(message: str) -> None:
 
 
 def program(default: str = "python main.py") -> str:
-    """Return how a user calls this program."""
+    """Return the command line with which a user starts this program."""
     return os.environ.get(PROGRAM_VARIABLE, default)
 
 
 def other_program(default: str) -> str:
-    """Return how a user calls another program of this project.
+    """Return the command line with which a user starts another program of this project.
 
     Args:
-        default: how that program is called in a checkout.
+        default: that command line in a checkout.
     """
     command = os.environ.get(COMMAND_VARIABLE)
     return f"{command} {_PARTS[default]}".rstrip() if command else default
@@ -118,4 +131,4 @@ _PARTS: Final = {
     "python -m robot_bridge": "robot",
     "python -m explorer": "explorer",
 }
-"""Call in a checkout -> subcommand of the command ``spca``."""
+"""Command line of a program in a checkout -> subcommand of ``spca`` that starts the same program."""

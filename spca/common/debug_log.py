@@ -1,12 +1,13 @@
 """The log of ``--debug``: what the programs wait for, repeat, kill and decide, and the causes of errors.
 
-Without ``--debug`` nothing is logged, not even the warnings of libraries. With ``--debug`` records go to standard error
-and to ``debug.log`` in the folder that a command fills. Only loggers of this project log below WARNING, because those
-of HTTP libraries would write headers. Keys are removed from every line, also from tracebacks.
+Without ``--debug``, nothing is logged, not even the warnings of libraries. With ``--debug``, records go to standard
+error, and to ``debug.log`` in the folder that a command fills. Below WARNING, only loggers of this project log, because
+the loggers of HTTP libraries would write headers. Keys are removed from every line, also from tracebacks.
 
-Parts log at INFO at most: a process without a handler, such as a worker, would print records of a higher level.
+The project's modules log at INFO or below. In a process without a handler, such as a worker, Python would print records
+of a higher level.
 
-The sandbox's and the solver's processes log nothing; their host logs what it knows of them.
+The processes of the sandbox and of the solver log nothing. The process that starts them logs what it learns about them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ DEBUG_VARIABLE: Final = "SPCA_DEBUG"
 LOG_NAME: Final = "debug.log"
 
 _OURS: Final = ("spca", "gridworld", "explorer", "robot_bridge", "metrics_logger", "llmclient")
-"""First parts of the names of our loggers."""
+"""First components of the logger names of this project."""
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s[%(process)d]: %(message)s"
 _LOG: Final = logging.getLogger(__name__)
@@ -42,7 +43,9 @@ ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] 
 
 
 class _SafeFormatter(logging.Formatter):
-    """Formats a record as one line without keys and control characters: texts of models and servers stay data."""
+    """Formats a message as one line, and removes keys and control characters, because models and servers write parts of
+    the text.
+    """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # named by logging
         return one_line(super().formatMessage(record))
@@ -61,7 +64,7 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 
 
 class _LogHandler(logging.Handler):
-    """Passes each record on as text; a write that fails is ignored."""
+    """Passes each record as text to the function ``write``; a write that fails is ignored."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         super().__init__()
@@ -76,10 +79,10 @@ class _LogHandler(logging.Handler):
 
 
 def _write_to_terminal(text: str) -> None:
-    """Write to standard error, above a live display of rich in the same terminal.
+    """Write ``text`` to standard error; if rich shows a live display in the same terminal, write above the display.
 
-    While a display is live, ``sys.stderr`` is a proxy that prints above the display. If standard error is no terminal,
-    the text goes to the proxied file directly.
+    While a display is live, ``sys.stderr`` is a proxy that prints above the display. If standard error is not a
+    terminal, the text goes directly to the file behind the proxy.
     """
     actual: TextIO = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
     stream = sys.stderr if actual.isatty() else actual
@@ -102,7 +105,7 @@ class _DebugLog:
     """The log of a process.
 
     Attributes:
-        paths: the log files that are open, the one opened last at the end.
+        paths: the open log files, in the order in which they were opened.
     """
 
     def __init__(self) -> None:
@@ -115,7 +118,11 @@ class _DebugLog:
 
     @contextmanager
     def running(self, *, has_terminal: bool) -> Iterator[None]:
-        """Log until the block ends; buffer records until a file is opened."""
+        """Log until the block ends; buffer records until a file is opened by :meth:`append_to`.
+
+        Args:
+            has_terminal: whether to log to standard error, too.
+        """
         with ExitStack() as stack:
             for name in _OURS:
                 logging.getLogger(name).setLevel(logging.DEBUG)
@@ -129,7 +136,7 @@ class _DebugLog:
 
     @contextmanager
     def append_to(self, path: Path) -> Iterator[None]:
-        """Append to a file until the block ends, beginning with the records that were buffered.
+        """Append the log to a file until the block ends, beginning with the records that were buffered.
 
         Raises:
             SettingsError: the file cannot be opened.
@@ -152,22 +159,25 @@ class _DebugLog:
                 self.paths.remove(path)
 
     def log_once(self, error: BaseException) -> None:
-        """Log the traceback of an error with its causes, unless this error was logged before."""
+        """Log the traceback of an error with its causes, unless this error was the last one to be logged."""
         if error is not self._logged:
             self._logged = error
             _LOG.error("%s", type(error).__name__, exc_info=error)
 
 
 _RUNNING: Final[list[_DebugLog]] = []
-"""The log of this process, if it has one; a list because loggers are global, too."""
+"""The running log of this process, if there is one. The list is global because loggers are global, too."""
 
 _HELD: Final[list[ExitStack]] = []
-"""For each program running in this process, the stack that is closed when the program ends."""
+"""For each program that runs in this process: the exit stack that is closed when the program ends."""
 
 
 @contextmanager
 def hold_debug_log() -> Iterator[None]:
-    """Provide for a log that :func:`start_debug_log` may start and that ends with the block; log nothing before."""
+    """Permit :func:`start_debug_log` to start a log until the block ends; the log ends with the block.
+
+    If the environment asks for a log, start it at once.
+    """
     with _attach(logging.NullHandler()), ExitStack() as stack:  # without a handler Python prints warnings
         _HELD.append(stack)
         stack.callback(_HELD.remove, stack)
@@ -176,7 +186,7 @@ def hold_debug_log() -> Iterator[None]:
 
 
 def start_if_asked() -> None:
-    """Start the log if the environment, completed from ``.env``, asks for it."""
+    """Start the log if :data:`DEBUG_VARIABLE` is set and is not "0", possibly because ``.env`` was read."""
     if os.environ.get(DEBUG_VARIABLE, "") not in ("", "0"):
         start_debug_log()
 
@@ -189,7 +199,7 @@ def start_debug_log() -> None:
 
 @contextmanager
 def log_to_folder(folder: Path) -> Iterator[None]:
-    """Write the log, if one is running, also into ``debug.log`` of an existing folder until the block ends."""
+    """If a log is running, also write it into ``debug.log`` of an existing folder until the block ends."""
     with _RUNNING[0].append_to(folder / LOG_NAME) if _RUNNING else nullcontext():
         yield
 
@@ -202,7 +212,8 @@ def log_error(error: BaseException) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLog:
-    """Settings of the log of a worker process; the host sends them to the worker.
+    """Settings of the log of a worker process. The host, which is the process that starts the worker, sends them to the
+    worker.
 
     Attributes:
         path: the log file of the host; None to log to standard error.
@@ -213,7 +224,7 @@ class WorkerLog:
 
     @contextmanager
     def open_log(self) -> Iterator[None]:
-        """Log in this process until the block ends."""
+        """Log in this process according to the settings until the block ends."""
         with _attach(logging.NullHandler()), ExitStack() as stack:
             if self.is_on:
                 log = _DebugLog()

@@ -1,6 +1,7 @@
-"""Variables that choose models, keys and servers: read from ``.env``, with misspelled names found.
+"""Environment variables that choose models, keys and servers. They may be set in ``.env``, and misspelled names are
+found.
 
-With a misspelled key a run would silently use the embedded model. Therefore the program stops if a line of ``.env``
+With a misspelled key, a run would silently use the embedded model. Therefore the program stops if a line of ``.env``
 sets nothing or sets a misspelled variable. A name counts as misspelled if
 
 - it differs from a known name only in case and separators (``openai_api_key``, ``OPENAI-API-KEY``), or in a letter or
@@ -8,8 +9,9 @@ sets nothing or sets a misspelled variable. A name counts as misspelled if
 - it is a known name without one of the words after the first (``OPENAI_KEY``); or
 - it begins with ``SPCA_`` and is not a known name.
 
-It does not count as misspelled if the known name is set too, if it is the known name with more words
-(``OPENAI_API_KEY_2``, ``MY_OPENAI_API_KEY``), or if ``--server`` names it (``--server lab=URL,OPENAI_API_KEYS``).
+A name does not count as misspelled if it is a known name with more words (``OPENAI_API_KEY_2``, ``MY_OPENAI_API_KEY``),
+or if ``--server`` names it (``--server lab=URL,OPENAI_API_KEYS``). Nor does it if the similar known name is set, too,
+unless the name begins with ``SPCA_``.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ KNOWN_VARIABLES: Final = (
     "SPCA_SERVERS",
     "SPCA_UNSAFE_NO_SANDBOX",
 )
-"""Variables that the programs of this project read and a ``.env`` may set."""
+"""Variables that the programs of this project read, and that a ``.env`` may set."""
 
 _OUR_PREFIX: Final = "SPCA_"
 _MIN_LIKENESS: Final = 0.9
@@ -61,12 +63,11 @@ _ON: Final = frozenset({"1", "true", "t", "yes", "y"})
 
 
 def load_environment(servers: Collection[str] = ()) -> Mapping[str, str]:
-    """Return the environment, completed from ``.env`` in the working directory or the checkout.
+    """Return the environment with the variables of ``.env`` in the working directory, and of ``.env`` in the checkout.
 
     Args:
-        servers: values of ``--server``, and names of variables that hold keys of servers. Names in these values are
-        never
-            misspelled: the user chose them.
+        servers: values of ``--server``, and names of variables that hold keys of servers. Names in these values never
+            count as misspelled, because the user chose them.
 
     Raises:
         FileError: see :func:`load_env`.
@@ -81,11 +82,12 @@ def load_environment(servers: Collection[str] = ()) -> Mapping[str, str]:
 
 
 def complete_environment(folders: Iterable[Path], servers: Collection[str] = ()) -> None:
-    """Complete the environment from the ``.env`` of each folder, and warn of misspelled variables in the environment.
+    """Add the variables of each folder's ``.env`` to the environment, and print a warning for each misspelled variable
+    in the environment.
 
     Args:
         folders: in the order of precedence: the first file that sets a variable decides.
-        servers: values of ``--server``; variables named in them are never misspelled.
+        servers: values of ``--server``; names in these values never count as misspelled.
 
     Raises:
         FileError: see :func:`load_env`.
@@ -100,10 +102,11 @@ def complete_environment(folders: Iterable[Path], servers: Collection[str] = ())
 
 
 def load_env(path: Path, servers: Collection[str] = ()) -> None:
-    """Complete the environment from a ``.env`` file, if it exists; variables that are already set keep their values.
+    """Add the variables of a ``.env`` file to the environment, if the file exists; variables that are already set keep
+    their values.
 
     Args:
-        servers: values of ``--server``; variables named in them are never misspelled.
+        servers: values of ``--server``; names in these values never count as misspelled.
 
     Raises:
         FileError: the file cannot be read, or the encoding of the system lacks a character of a value.
@@ -145,7 +148,7 @@ def _check_lines(path: Path, text: str, servers: Collection[str]) -> None:
 
 
 def nearest_variable(name: str) -> str:
-    """Return the known variable of which ``name`` is a misspelling, "" if there is none."""
+    """Return the known variable that ``name`` misspells; "" if there is none."""
     upper = name.upper()
     if any(re.search(rf"(^|_){known}(_|$)", upper) and upper != known for known in KNOWN_VARIABLES):
         return ""
@@ -158,7 +161,7 @@ def nearest_variable(name: str) -> str:
 
 
 def _shorten(name: str) -> list[str]:
-    """Return the name's variants that lack one word; the first word is never left out."""
+    """Return the variants of ``name`` that lack one of the words after the first."""
     first, *words = name.split("_")
     if len(words) < 2:
         return []
@@ -176,7 +179,7 @@ def _find_misspelled(
 
     Args:
         values: the variables to check.
-        known: all variables that are set: if the known name is among them, a similar name is no misspelling.
+        known: all variables that are set. If a known name is among them, a similar name does not count as misspelled.
         servers: values of ``--server``.
     """
     user_names: set[str] = set()

@@ -1,4 +1,4 @@
-"""The root of every error raised on purpose, and the errors that any part may raise.
+"""Base class of the errors that the project raises on purpose, and the error classes that any package may raise.
 
 The error classes of :mod:`spca.errors`, :mod:`gridworld.errors` and :mod:`robot_bridge.errors` derive from these.
 """
@@ -12,11 +12,11 @@ from spca.common.installation import pip_install
 
 
 class SPCAError(Exception):
-    """Base class of all errors; ``str(error)`` is one line that names the thing and the fix.
+    """Base class of all errors; ``str(error)`` is one line that names the faulty thing and the fix.
 
     Attributes:
         exit_code: exit code of a program that this error ends.
-        resumable: whether a run that this error stopped can be resumed after the mistake is mended.
+        resumable: whether a run that this error stopped can be resumed after the mistake is fixed.
     """
 
     exit_code: ClassVar[int] = 2
@@ -60,7 +60,7 @@ class BudgetReached(SPCAError):
     """A limit on cost, calls or tokens was reached.
 
     Args:
-        words: which limit was reached.
+        words: error message, which names the limit.
         flag: the flag that raises the limit.
     """
 
@@ -72,7 +72,9 @@ class BudgetReached(SPCAError):
 
     @property
     def option(self) -> str:
-        """Flag to add to the command that resumes the run; the value that the user has to choose is in capitals."""
+        """Flag to add to the command that resumes the run; a word in capitals stands for the value that the user has to
+        choose.
+        """
         return f"{self.flag} MORE"
 
 
@@ -80,9 +82,9 @@ class UnusableModelError(BudgetReached):
     """A model has given no usable answer in several levels in a row, so that further calls would be wasted.
 
     Args:
-        words: which model, what it was asked for and how its last answer began.
-        flag: the flag that chooses another model, "" if the model cannot be changed.
-        role: the role in which the model was asked, planner or coder.
+        words: error message, which names the model, the task of the model, and the beginning of its last answer.
+        flag: the flag that chooses another model; "" if the model cannot be changed.
+        role: the role in which the model was asked: planner or coder.
     """
 
     def __init__(self, words: str, flag: str, role: str) -> None:
@@ -111,4 +113,4 @@ def missing_package(error: ImportError, what: str) -> str:
 
 
 _PACKAGES: Final = {"PIL": "pillow", "unified_planning": "unified-planning", "dotenv": "python-dotenv"}
-"""Module -> package, where the names differ."""
+"""Module -> name of the package to install for it, if the names differ."""

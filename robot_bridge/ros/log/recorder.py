@@ -178,23 +178,23 @@ class BagRecorder(Journal):
             described["frame"] = [self._frames, frame.stamp, frame.focal]
         return described
 
-    def _write_sensors(self, now: float, seen: Observation) -> None:
+    def _write_sensors(self, now: float, new: Observation) -> None:
         """Write a message for every sensor value that has changed since the last observation in the log."""
-        scan = seen.scan
-        frame = seen.frame
-        odometry = seen.odometry
-        battery = seen.battery
-        before = self._written
-        self._written = seen
+        scan = new.scan
+        frame = new.frame
+        odometry = new.odometry
+        battery = new.battery
+        last = self._written
+        self._written = new
 
-        if scan is not None and scan is not before.scan:
+        if scan is not None and scan is not last.scan:
             self._scans += 1
             self._bag.write(now, _ROBOT.scan, messages.scan_message(scan))
-        if odometry is not None and odometry is not before.odometry:
+        if odometry is not None and odometry is not last.odometry:
             self._bag.write(now, _ROBOT.odometry, messages.odometry_message(odometry))
-        if battery is not None and battery != before.battery:
+        if battery is not None and battery != last.battery:
             self._bag.write(now, _ROBOT.battery, messages.number_message(battery))
-        if frame is not None and frame is not before.frame:
+        if frame is not None and frame is not last.frame:
             self._frames += 1
             depth = images.make_compressed_message(frame.stamp, images.DEPTH, images.depth_png(frame.depth))
             self._bag.write(now, topics.LOGGED_DEPTH, depth)

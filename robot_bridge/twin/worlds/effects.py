@@ -177,7 +177,10 @@ class TwinEffects:
         return False
 
     def _is_blocked(self, cell: Cell, door: int) -> bool:
-        """Return whether the robot or a thing stands where the panel of a door would be."""
+        """Return whether the robot or a solid thing is in the cell, where the panel of a closed door would be.
+
+        ``door`` is the index of the door, which does not count.
+        """
         x, y = middle(cell)
         body = self._robot.config.body
         body_x, body_y = self._pose().ahead(body.centre)

@@ -155,5 +155,5 @@ def _draw_wall_with_doorway(
 
 
 def _point(axis: int, position: float, along: float) -> Point:
-    """Return the point at ``position`` on the axis and at ``along`` on the other axis."""
+    """Return the (x, y) with the coordinate ``position`` on the axis and ``along`` on the other axis."""
     return (position, along) if axis == 0 else (along, position)

@@ -183,7 +183,10 @@ def _add_contents(simulator: Any, things: list[Thing]) -> dict[int, int]:
 
 
 def _add_inside(item: Any, index: int, things: list[Thing], contents: dict[int, int]) -> None:
-    """Append the thing in ``item``, which has this index, to ``things`` and ``contents``; boxes may be nested."""
+    """If ``item``, the thing with this index, is a full box, add its contents to ``things`` and ``contents``.
+
+    Boxes may be nested.
+    """
     if item.contains is None:
         return
     container = things[index]

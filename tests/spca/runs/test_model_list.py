@@ -101,7 +101,8 @@ def test_a_server_that_is_not_there_is_told_and_nothing_is_asked_where_that_is_n
         named = Server(server.base_url, is_named=True)
         assert one("lab", named, ask=False).state == f"no key; at {server.base_url}, not asked"
         assert server.lines == []
-    assert one("lab", named).state.startswith(f"no key; the list of models at {named.url} is not available (no server at")
+    lost = f"no key; the list of models at {named.url} is not available (no server at"
+    assert one("lab", named).state.startswith(lost)
 
 
 def test_the_command_prints_plain_text_or_json(

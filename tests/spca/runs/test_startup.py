@@ -267,7 +267,8 @@ def test_a_run_that_goes_on_looks_its_models_up_again(
     provider.listing = CHAT.refused(500, "It broke.", None)
     with started(again):
         (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"warning: the list of models at {provider.base_url} is not available (the server answers 500")
+    lost = f"the list of models at {provider.base_url} is not available (the server answers 500"
+    assert line.startswith(f"warning: {lost}")
 
 
 @pytest.mark.parametrize(

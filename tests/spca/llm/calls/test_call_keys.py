@@ -91,9 +91,8 @@ def test_the_model_is_part_of_the_calls_key_only() -> None:
 
 def test_two_efforts_of_a_model_are_two_models() -> None:
     low = replace(ASKED, limits=replace(ASKED.limits, effort="low"))
-    assert (
-        len({call_key(ref("a/model"), each) for each in (ASKED, low, replace(low, limits=RequestOptions(effort="none")))}) == 3
-    )
+    none = replace(low, limits=RequestOptions(effort="none"))
+    assert len({call_key(ref("a/model"), each) for each in (ASKED, low, none)}) == 3
     assert prompt_key(low) == prompt_key(ASKED)
 
 

@@ -28,8 +28,8 @@ def numbered(*levels: dict[str, Any]) -> list[dict[str, Any]]:
 
 def request(index: int, phase: str = "coder", model: str = "x/coder", usd: str = "0.01") -> Record:
     place = Place("r", index, phase=phase)
-    cost = Decimal(usd)
-    return Record(index, place, 1, ref(model), "", "k", 0.0, usage=Usage(1, 1), cost=cost, outcome=RequestOutcome.ANSWERED)
+    record = Record(index, place, 1, ref(model), "", "k", 0.0)
+    return replace(record, usage=Usage(1, 1), cost=Decimal(usd), outcome=RequestOutcome.ANSWERED)
 
 
 def test_two_levels_in_a_row_are_enough_and_one_is_not() -> None:
