@@ -1,1 +1,1 @@
-"""Bridge to a robot that a model explores with or an agent drives; one safety chain checks every command."""
+"""Bridge to a robot, with which a model explores or which an agent drives; one safety chain checks every command."""

@@ -29,7 +29,7 @@ class Body:
 
     @property
     def turning_radius(self) -> float:
-        """Smallest turning radius, in metres: the rear axle's middle at the steering limit."""
+        """Smallest turning radius, in metres, of the rear axle's middle; the steering is then at its limit."""
         return self.wheelbase / tan(self.steering_limit)
 
     @property
@@ -62,7 +62,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """Safety zones. Distances are from the lidar along the path of the footprint, as in the seed's figures.
+    """Safety zones, given as distances from the lidar along the path of the footprint, as in the original figures.
 
     The robot never moves towards an obstacle nearer than ``emergency_stop``. Between the distances ``avoidance`` and
     ``emergency_stop`` the speed limit falls linearly. ``padding`` widens the footprint on every side. A scan older than
@@ -80,11 +80,11 @@ class Zones:
 class Witness:
     """Thresholds for comparing commanded motion with measured motion; see ``docs/robot_safety.md``.
 
-    Odometry contradicts the command if odometry shows less than the share ``wheels`` (0 to 1) of the commanded
-    distance. The lidar contradicts odometry if the lidar shows less than the share ``scan`` (0 to 1) of the distance in
-    odometry. Nothing is judged before ``least`` metres. Odometry is judged another ``latency`` seconds later, because
-    odometry shows a command only after this delay. To find out whether odometry or the lidar is wrong, the robot backs
-    up at most ``backing`` metres at ``backing_speed`` m/s.
+    Odometry contradicts the command if odometry shows less than the fraction ``wheels`` (0 to 1) of the commanded
+    distance. The lidar contradicts odometry if the lidar shows less than the fraction ``scan`` (0 to 1) of the distance
+    in odometry. Motion is compared only after ``least`` metres. Odometry is compared with the command only after a
+    further ``latency`` seconds, because odometry shows a command after this delay. To find out whether odometry or the
+    lidar is wrong, the robot backs up at most ``backing`` metres at ``backing_speed`` m/s.
     """
 
     wheels: float = 0.2
@@ -118,7 +118,7 @@ class Lidar:
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """RGB-D camera that looks straight ahead; the depth picture has the pixels of the colour picture.
+    """RGB-D camera that looks straight ahead; depth picture and colour picture have the same pixels.
 
     The camera is mounted ``x`` metres ahead of the rear axle and ``z`` metres above the floor; ``rate`` is in Hz.
     """
@@ -150,5 +150,5 @@ class RobotConfig:
     control_rate: float = 20.0
 
     def overhang(self, *, forward: bool) -> float:
-        """Return how many metres the body reaches beyond the lidar, to the front or else to the rear."""
+        """Return how many metres the body reaches beyond the lidar: to the front if ``forward``, else to the rear."""
         return self.body.front - self.lidar.x if forward else self.body.rear + self.lidar.x

@@ -64,14 +64,14 @@ class Pose:
         return x, y
 
     def compose(self, other: Pose) -> Pose:
-        """Transform ``other`` from coordinates relative to this pose into the frame of this pose's coordinates."""
+        """Return ``other``, which is given relative to this pose, in the frame in which this pose is given."""
         x, y = self.ahead(other.x, other.y)
         return Pose(x, y, wrap_angle(self.heading + other.heading))
 
     def relative_to(self, other: Pose) -> Pose:
-        """Return this pose in coordinates relative to ``other``, the inverse of ``compose``.
+        """Return this pose in coordinates relative to ``other``.
 
-        ``other.compose(result)`` is this pose.
+        This is the inverse of ``compose``: ``other.compose(result)`` is this pose.
         """
         dx = self.x - other.x
         dy = self.y - other.y
@@ -84,10 +84,10 @@ class Pose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
-    """One turn of the lidar.
+    """One full turn of the lidar.
 
-    ``ranges``, float32 (beams,), holds metres from the sensor exactly as the sensor sent them, with NaN, inf and -1.
-    Beam i points ``angle_min + i * angle_increment`` radians counter-clockwise from straight ahead.
+    ``ranges``, float32 (beams,), holds distances from the sensor in metres, exactly as the sensor sent them, including
+    NaN, inf and -1. Beam i points ``angle_min + i * angle_increment`` radians counter-clockwise from straight ahead.
     """
 
     stamp: float
@@ -162,7 +162,7 @@ BEARINGS: Mapping[Direction, float] = {
     Direction.RIGHT: -90.0,
     Direction.BACKWARD: 180.0,
 }
-"""Direction to degrees, counter-clockwise from straight ahead."""
+"""Angle of each direction, in degrees counter-clockwise from straight ahead."""
 
 
 class Speed(StrEnum):
@@ -174,7 +174,7 @@ class Speed(StrEnum):
 
 
 SPEEDS: Mapping[Speed, float] = {Speed.SLOW: 0.08, Speed.MEDIUM: 0.12, Speed.FAST: 0.18}
-"""Speed to m/s."""
+"""Value of each speed, in m/s."""
 
 
 class Tool(StrEnum):
@@ -200,7 +200,7 @@ class StopReason(StrEnum):
 
 
 class Tier(StrEnum):
-    """Verdicts of the watchdog on a model that is late or fails."""
+    """Stages of the robot's reaction to a model that is late or fails, as the watchdog determines them."""
 
     CONTINUE = "CONTINUE"
     STOP_WAIT = "STOP_WAIT"
@@ -261,7 +261,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class NavigationDecision:
-    """Tool call of a model, or of another caller in the form of a tool call.
+    """Decision in the form of a tool call, made by a model or by another caller.
 
     ``parameters`` are untrusted until :mod:`robot_bridge.decisions.tools` has read them. ``reasoning`` is logged but
     never executed.
@@ -276,7 +276,7 @@ class NavigationDecision:
 
 @dataclass(frozen=True, slots=True)
 class VelocityTarget:
-    """Drive at a velocity for a time."""
+    """Target to drive at a velocity for a time."""
 
     twist: Twist
     duration_s: float
@@ -284,16 +284,17 @@ class VelocityTarget:
 
 @dataclass(frozen=True, slots=True)
 class TurnTarget:
-    """Turn counter-clockwise by an angle; the free room decides between an arc and a multi-point turn."""
+    """Target to turn counter-clockwise by an angle, with an arc or a multi-point turn, depending on the free room."""
 
     radians: float
 
 
 @dataclass(frozen=True, slots=True)
 class NavGoalTarget:
-    """Drive the footprint's middle to a place in the map frame, with a heading if ``heading`` is not None.
+    """Target to drive the footprint's middle to a place in the map frame.
 
-    ``tolerance`` is the allowed distance of the footprint's middle from the place, in metres.
+    If ``heading`` is not None, the robot must also have this heading at the end. ``tolerance`` is the allowed distance
+    of the footprint's middle from the place, in metres.
     """
 
     x: float
@@ -304,14 +305,14 @@ class NavGoalTarget:
 
 @dataclass(frozen=True, slots=True)
 class ObserveTarget:
-    """Stand still and look."""
+    """Target to stand still and look."""
 
     focus: str
 
 
 @dataclass(frozen=True, slots=True)
 class StopTarget:
-    """Stand still."""
+    """Target to stand still."""
 
     reason: str
 

@@ -82,7 +82,8 @@ Note = Callable[[str, Mapping[str, Any]], None]
 class Effects(Protocol):
     """Effects that a robot without an arm cannot cause itself.
 
-    In simulation, the twin causes an effect if the robot stands in the right place. On hardware, an operator does.
+    In simulation, the twin causes an effect if the robot stands in the right place. With a real robot, an operator
+    causes the effect.
     """
 
     def pick_up(self) -> EffectResult: ...

@@ -43,9 +43,10 @@ LABELS: Final[tuple[Label, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """Size of a sign: ``side`` of the square picture; ``middle`` is the distance from the sign to the thing's middle.
+    """Size of a sign, and its distance from the middle of the thing.
 
-    Both are in metres.
+    ``side`` is the side of the square picture. ``middle`` is the distance from the sign to the thing's middle. Both are
+    in metres.
     """
 
     side: float
@@ -74,12 +75,15 @@ _BORDER: Final = 0.5
 _MODULE_PIXELS: Final = 24
 """Pixels along a side of a module in the drawn picture."""
 _INNER_SHARE: Final = 0.8
-"""Depth is read from this share of a marker's width, because depth at the edges mixes with the background."""
+"""Depth is read only in the inner part of a marker, of this fraction of its width. At the edges, depth mixes with the
+background.
+"""
 _MAX_SIZE_ERROR: Final = 0.25
-"""Greatest error of a marker's measured height, as a share of its real height."""
+"""Greatest error of a marker's measured height, as a fraction of its real height."""
 _MAX_SLANT: Final = 0.25
-"""Greatest sideways lean of a marker's upright edges in the picture, as a share of their height. The camera is level,
-so upright edges appear nearly upright."""
+"""Greatest sideways lean of a marker's upright edges in the picture, as a fraction of their height. The camera is
+level, so upright edges appear nearly upright.
+"""
 _MAX_DEPTH_SPREAD: Final = 0.3
 """Greatest difference between the depth of a point of a marker and the marker's median depth, in metres."""
 _MIN_DEPTHS: Final = 12
@@ -188,7 +192,7 @@ def _optical_centre(frame: Frame) -> NDArray[np.float64]:
 
 
 def _sort_corners(quad: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the corners, clockwise, from the upper left corner in the picture.
+    """Return the corners in clockwise order, beginning with the upper left corner in the picture.
 
     The given corners may begin elsewhere, because a sign may hang turned by quarter turns.
     """

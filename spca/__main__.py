@@ -1,7 +1,7 @@
 """The command ``spca`` (or ``python -m spca``). It runs ``main.py``, and offers the other programs as subcommands.
 
-Only this command puts the folder of the applications (``main.py`` and others) on the module path. The workers of an
-evaluation and the sandbox inherit the module path from this command. Ray's actors extend their module path on demand.
+This command puts the folder of the applications (``main.py`` and others) on the module path of its process. The workers
+of an evaluation and the sandbox inherit this module path. Ray's actors extend their module path on demand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The values that flow through the loop. The parts of the loop are described in :mod:`spca.protocols`.
+"""The values that the phases of the loop pass on; :mod:`spca.protocols` describes the parts of the loop.
 
 ::
 
@@ -78,8 +78,8 @@ class VisibleObject:
     Attributes:
         state: "open", "closed" or "locked" for a door; "off" or "on" for a switch; "closed" or "open" for a gate;
             "fixed" for a block that cannot be pushed; else None.
-        forward: cells ahead of the agent, from 0 to 6.
-        right: cells to the right of the agent, from -3 to 3; negative to the left.
+        forward: distance ahead of the agent in cells, from 0 to 6.
+        right: distance to the right of the agent in cells, from -3 to 3; negative to the left.
     """
 
     name: str
@@ -90,13 +90,13 @@ class VisibleObject:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What SENSE returns for PLAN. It reveals no unseen cell, no environment id and no seed.
+    """The state that the phase SENSE returns for the phase PLAN. It holds no unseen cell, environment id or seed.
 
     Attributes:
         direction: name of the agent's direction, one of :data:`DIRECTIONS`.
-        inventory: the object that the agent carries, if any.
-        visible_grid: the accumulated map as rows of words for cells, north up. The agent's cell is "agent"; a cell
-            that was never seen is "unseen".
+        inventory: the object that the agent carries; None if the agent carries none.
+        visible_grid: the accumulated map with one word per cell, as rows from north to south. The agent's cell is
+            "agent"; a cell that was never seen is "unseen".
         visible_objects: objects in the current view.
     """
 
@@ -108,7 +108,7 @@ class Snapshot:
 
 
 GRIDWORLD: Final = "Gridworld"
-"""Category of levels that are tasks of gridworld, which have another planner and another display of episodes."""
+"""Category of the levels that are tasks of gridworld; for these levels, planner and display of episodes differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +125,9 @@ class PlanStep:
     """One action of a plan.
 
     Attributes:
-        action: name of the action and of the agent's method.
+        action: name of the action, which is also the name of the agent's method.
         args: arguments as they are passed to the agent's method.
-        parameters: names of the arguments in the PDDL; () if unknown. Names do not count when steps are compared.
+        parameters: names of the arguments in the PDDL; () if unknown. They are ignored when steps are compared.
     """
 
     action: str
@@ -149,7 +149,7 @@ class ActionSchema:
 
 @dataclass(frozen=True, slots=True)
 class PlannedAction:
-    """A step as returned by a solver, with names of the PDDL in any case."""
+    """A plan step as a solver returns it. The names are those of the PDDL, except that their case may differ."""
 
     name: str
     args: tuple[str, ...]
@@ -202,8 +202,9 @@ class Plan:
 
     Attributes:
         engine: name of the planning engine.
-        writer: label of the stored problem writer that made the problem, such as ``unlock/v003``; "" if a model did.
-        draft: a new problem writer in the model's answer, which is not accepted yet.
+        writer: label of the stored problem writer that made the problem, such as ``unlock/v003``; "" if a model made
+            it.
+        draft: a new problem writer in the model's answer, which is not accepted yet; None if the answer has none.
     """
 
     steps: tuple[PlanStep, ...]
@@ -233,7 +234,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class TrustedPDDL:
-    """PDDL that solved the last solved level of the category."""
+    """The PDDL with which the last solved level of the category was solved."""
 
     domain: str
     problem: str
@@ -273,7 +274,7 @@ class AgentSource:
 
 @dataclass(frozen=True, slots=True)
 class CodePatch:
-    """What CODE returns for ACT: the merged agent, and the names of its new or changed methods."""
+    """The result of the phase CODE for the phase ACT: the merged agent, and the names of its new or changed methods."""
 
     agent: AgentSource
     changed: tuple[str, ...]
@@ -283,7 +284,7 @@ class CodePatch:
 class CodeFailure:
     """No acceptable code was obtained; ``message`` is the last error.
 
-    ``has_merged`` tells whether some code merged into the agent and was refused only by the regression check.
+    ``has_merged`` tells whether some code was merged into the agent and only the regression check refused it.
     """
 
     message: str
@@ -297,7 +298,7 @@ class CodeFailure:
 
 @dataclass(frozen=True, slots=True)
 class PlanObjection:
-    """The coder's refusal of a wrong plan; ``words`` say in one line what is wrong with the plan."""
+    """The coder's refusal of a wrong plan; ``words`` is one line that says what is wrong with the plan."""
 
     words: str
 
@@ -382,7 +383,10 @@ class Outcome:
         traceback: str = "",
         **end: Unpack[EpisodeEnd],
     ) -> Outcome:
-        """Return the outcome of an attempt that failed at ``plan.steps[position]``; None blames no step."""
+        """Return the outcome of an attempt that failed at ``plan.steps[position]``.
+
+        If ``position`` is None, no step of the plan is at fault.
+        """
         if position is None:
             return cls(status, message, traceback=traceback, **end)
         step = plan.steps[position]

@@ -106,7 +106,8 @@ class PromptTooLongError(ProviderConfigError):
 
 
 class ReplayMissError(ProviderConfigError):
-    """A recorded run holds no answer to a call; the run that asks the recorded run cannot be resumed."""
+    """A recorded run that is used as a model holds no answer to a call; the run that made the call cannot be resumed.
+    """
 
     resumable = False
 
@@ -155,4 +156,4 @@ class TruncatedError(BadAnswerError):
 
 
 class PromptError(SPCAError):
-    """A prompt template and its data do not fit."""
+    """A prompt template and its data do not fit each other."""

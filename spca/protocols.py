@@ -46,7 +46,7 @@ class Episode(Protocol):
         ...
 
     def advance(self, view: AgentView) -> Yielded | Finished | Failed:
-        """Pass the state after the previous primitive to the code; return the next primitive or the end of the code."""
+        """Pass ``view``, the state after the previous primitive, to the code; return its next primitive or its end."""
         ...
 
     def close(self) -> None:
@@ -55,10 +55,13 @@ class Episode(Protocol):
 
 
 class Executor(Protocol):
-    """Runs generated source. A world never imports generated source."""
+    """Runs generated source for a world; the world itself never imports generated source."""
 
     def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
-        """Begin to execute ``steps`` with a new ``Agent``; ``previous`` are the primitives executed since the reset."""
+        """Begin to execute ``steps`` with a new ``Agent``, and return the episode.
+
+        ``previous`` are the primitives executed since the reset of the world.
+        """
         ...
 
 
@@ -83,6 +86,6 @@ class RegressionCheck(Protocol):
 
 
 class EventSink(Protocol):
-    """Function that records an event of a part of the loop; no part makes decisions on recorded events."""
+    """Function that records an event of a part of the loop; recorded events never influence the loop."""
 
     def __call__(self, event: str, data: Mapping[str, object], /) -> None: ...

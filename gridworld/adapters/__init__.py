@@ -1,1 +1,1 @@
-"""Models that play tasks by asking a language model of a server. SDKs of providers are imported only on use."""
+"""Models that play tasks through a language model on a server. The SDK of a provider is imported only when used."""

@@ -1,4 +1,4 @@
-"""Checks before a model of a provider is asked: the name, the options and the cap on the cost."""
+"""Checks that run before a provider's model receives its first request: name, options and cap on the cost."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from spca.llm.providers.base import TIMEOUT_S, Listing, RequestOptions
 from spca.llm.providers.failures import OTHER_MODEL
 
 DEFAULT_MAX_COST: Final = 5.0
-"""USD that an evaluation may cost if the user gave no cap."""
+"""Cap on the cost of an evaluation in USD if the user sets no cap."""
 _CACHE: Final = "llm_cache"
 _WITHOUT_SERVER: Final = "offline, --model bfs plays without one"
 
 
 def add_effort(model: str, effort: str) -> str:
-    """Return the name of a model with the word of ``--effort`` appended.
+    """Return a model's name with the effort of ``--effort`` appended, such as ``openai/gpt-6-luna@low``.
 
     Raises:
-        SettingsError: the word is no effort, the model takes no effort, or the name holds another effort.
+        SettingsError: the effort is unknown, the model takes no effort, or the name holds another effort.
     """
     return str(ModelRef.parse(model).set_effort(effort, "--effort"))
 
 
 def make_asking(ref: ModelRef, request: ModelRequest[AskedOptions]) -> Asking:
-    """Return the limits, caps, catalogue and folders that the options set for a model.
+    """Return the request settings of a model, made from its options: limits, caps, catalogue and folders.
 
     Raises:
         ModelError: no model has this name, or the key of the provider is missing.
@@ -66,7 +66,8 @@ def make_asking(ref: ModelRef, request: ModelRequest[AskedOptions]) -> Asking:
 
 
 def require_usable(request: ModelRequest[AskedOptions]) -> list[str]:
-    """Look a model up at its provider; return warnings for the user, one line each.
+    """Check that a model exists at its provider and that its cost is capped; return warnings for the user, one line
+    each.
 
     Raises:
         ModelError: the model does not exist or was shut down, or the key of the provider is missing.
@@ -83,7 +84,11 @@ def require_usable(request: ModelRequest[AskedOptions]) -> list[str]:
 
 
 def _check_name(ref: ModelRef, catalogue: Catalogue) -> None:
-    """Raise a :class:`ModelError` unless the catalogue serves the model and the effort in its name exists."""
+    """Check the name of a model.
+
+    Raises:
+        ModelError: the catalogue does not serve the model, or the effort in the name is unknown.
+    """
     try:
         provider = catalogue.provider(ref)
     except ProviderConfigError as error:
@@ -97,12 +102,17 @@ def _check_name(ref: ModelRef, catalogue: Catalogue) -> None:
 
 
 def describe_error(error: Exception, flag: str = "--model") -> str:
-    """Return the message of a provider's error; advice to name another model names the option ``flag``."""
+    """Return the message of a provider's error.
+
+    Args:
+        error: the error.
+        flag: command-line option that the message recommends if the user should choose another model.
+    """
     return str(error).replace(OTHER_MODEL, f"name another one with {flag}")
 
 
 def _read_servers(options: PaidOptions) -> Servers:
-    """Return the servers, by prefix, that options and environment variables name; options win."""
+    """Return the servers by prefix, from options and environment variables. An option wins over a variable."""
     # Each prefix with (the variable or option that names the address, the address or "").
     addresses = {prefix: (name, os.environ.get(name, "").strip()) for prefix, name in VARIABLES.items()}
     if options.base_url:

@@ -1,10 +1,10 @@
-"""Reading of the actions that a model names in its answer (pure).
+"""Extraction of the actions that a model names in its answer (pure).
 
-Only a statement of an action counts: ``Action: 2``, ``{"action": "toggle"}``, or an answer that is nothing but a number
-or a name. A digit inside a sentence is never taken for a choice, and a statement that fits two actions is ignored.
+Only a statement of an action counts: ``Action: 2``, ``{"action": "toggle"}``, or an answer that consists only of a
+number or a name. A digit inside a sentence is never taken for a choice. A statement that fits two actions is ignored.
 
 If the model may name several actions, a statement may also be a list of actions without other words. Examples are
-``Actions: 2, 2, turn_left``, ``{"actions": [2, 2, 0]}``, and an answer that is nothing but a list.
+``Actions: 2, 2, turn_left``, ``{"actions": [2, 2, 0]}``, and an answer that consists only of a list.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SEPARATOR: Final = re.compile(r"[,;|\n]|->|→|\bthen\b")
 _NUMBER: Final = r"(?<![\w.])-\d+|\d+(?:\.\d+)?"
 _DECORATION: Final = " \t\r\n*_`'\"()[]<>{}.!#"
 _MAX_ANSWER: Final = 20_000
-"""Characters of an answer that are read, counted from the end, because models state their choice at the end."""
+"""Number of characters that are read from the end of an answer, because models state their choice at the end."""
 _MAX_VALUE: Final = 100
 _MAX_OBJECTS: Final = 50
 
@@ -54,7 +54,11 @@ class Choice:
 
 
 def strip_thoughts(text: str) -> str:
-    """Return a text without the blocks in which models think; a block that is not closed reaches to the end."""
+    """Return a text without its reasoning blocks, such as ``<think>...</think>``.
+
+    A block without an end tag reaches to the end of the text. If the start tag is missing, the block begins at the
+    start of the text.
+    """
     visible = _THOUGHT.sub("", text)
     # Some prompt templates already open the block, so that the answer holds only the end of the block.
     ends = list(_THOUGHT_END.finditer(visible))
@@ -66,13 +70,13 @@ def strip_thoughts(text: str) -> str:
 def read_choice(text: str, action_space: Mapping[int, str], most: int = 1) -> Choice | None:
     """Return the first ``most`` actions that an answer names, or None if the answer names no action.
 
-    The last valid ``Action:`` line wins. Without an ``Action:`` line, the last JSON object with an ``action`` counts.
-    Without both, the whole answer must be a number or a name, or a list of numbers and names.
+    The last valid ``Action:`` line wins. If there is none, the last JSON object with an ``action`` counts. If there is
+    no such object either, the whole answer must be a number, a name, or a list of numbers and names.
 
     Args:
         text: the answer without thoughts.
         action_space: names of the actions by number.
-        most: the most actions that a statement may list; 1 refuses lists.
+        most: the largest number of actions to return; 1 refuses lists.
     """
     text = text[-_MAX_ANSWER:]
     # Pairs of (position in the text, actions), so that sorting puts the last statement last.
@@ -94,14 +98,17 @@ def read_choice(text: str, action_space: Mapping[int, str], most: int = 1) -> Ch
 
 
 def _make_choice(actions: Sequence[int], most: int, confidence: float | None = None) -> Choice | None:
-    """Return the first ``most`` actions as a choice; None without actions."""
+    """Return the first ``most`` actions as a choice; None if ``actions`` is empty."""
     if not actions:
         return None
     return Choice(actions[0], confidence, tuple(actions[1:most]))
 
 
 def _read_statement(value: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
-    """Return the action or list of actions that follows ``Action:``; () if the line names two different actions."""
+    """Return the action or the list of actions that ``value``, the text after ``Action:``, names.
+
+    Return () if the text names no action or two different actions.
+    """
     if most > 1 and (listed := _read_list(value, action_space)):
         return listed
     tokens = _make_pattern(tuple(action_space.items()))
@@ -117,7 +124,10 @@ def _read_statement(value: str, action_space: Mapping[int, str], most: int) -> S
 
 
 def _read_whole(text: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
-    """Return the action or the list of actions that a text consists of, else (); ``2 move_forward`` is one action."""
+    """Return the action or the list of actions if a text consists of nothing else; return () otherwise.
+
+    A number and a name of the same action, as in ``2 move_forward``, are one action.
+    """
     if most > 1 and (listed := _read_list(text, action_space)):
         return listed
     tokens = _make_pattern(tuple(action_space.items()))
@@ -139,9 +149,9 @@ def _read_list(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
 
 
 def _read_item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
-    """Return the actions that a part of a list names, in order; () if the part holds anything else.
+    """Return the actions that one item of a list names, in order; () if the item holds anything else.
 
-    A number and a name side by side must mean the same action and count once.
+    A number and a name side by side must mean the same action, and count as one action.
     """
     tokens = _make_pattern(tuple(action_space.items()))
     text = text.strip().removeprefix("- ")
@@ -164,12 +174,12 @@ def _read_item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
 
 
 def _is_number(match: re.Match[str]) -> bool:
-    """Return whether a match of :func:`_make_pattern` is a number; only names are in groups."""
+    """Return whether a match of :func:`_make_pattern` is a number. Only names are matched by a group."""
     return match.lastgroup is None
 
 
 def _read_token(match: re.Match[str], action_space: Mapping[int, str]) -> int | None:
-    """Return the action that a match of :func:`_make_pattern` means; None for a number that is no action."""
+    """Return the action that a match of :func:`_make_pattern` means; None if the match is a number of no action."""
     if match.lastgroup is not None:
         return int(match.lastgroup.removeprefix("a"))
     # The pattern also matches digits of other scripts and numbers of any length, which mean no action.
@@ -181,9 +191,10 @@ def _read_token(match: re.Match[str], action_space: Mapping[int, str]) -> int | 
 
 @lru_cache(maxsize=8)
 def _make_pattern(actions: tuple[tuple[int, str], ...]) -> re.Pattern[str]:
-    """Return a pattern that matches numbers and names of actions.
+    """Return a pattern that matches any number, and the name of any action.
 
-    The words of a name may be joined by a space, ``_``, ``-`` or nothing. A name is in the group ``a<number>``.
+    The words of a name may be joined by a space, ``_``, ``-`` or nothing. The group ``a<number>`` matches the name of
+    the action with this number.
     """
     names = list[str]()
     for number, name in actions:
@@ -194,7 +205,7 @@ def _make_pattern(actions: tuple[tuple[int, str], ...]) -> re.Pattern[str]:
 
 
 def _find_objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the JSON objects in a text, in order of their start; nested objects are yielded too."""
+    """Yield the JSON objects in a text, nested objects included, in the order in which they start."""
     decoder = json.JSONDecoder()
     starts = [match.start() for match in re.finditer(r"\{", text)][-_MAX_OBJECTS:]
     for start in starts:
@@ -207,7 +218,7 @@ def _find_objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _read_object(answer: Mapping[str, Any], action_space: Mapping[int, str], most: int) -> Choice | None:
-    """Return the choice that a JSON object states; None if a value of the object is no action."""
+    """Return the choice that a JSON object states; None if the object states no action or an invalid action."""
     keys = ("action", "action_id") if most == 1 else ("actions", "action", "action_id")
     value = next((answer[key] for key in answer if key.lower() in keys), None)
     values = value if most > 1 and isinstance(value, list) else [value]
@@ -224,7 +235,7 @@ def _read_object(answer: Mapping[str, Any], action_space: Mapping[int, str], mos
 
 
 def _read_confidence(answer: Mapping[str, Any]) -> float | None:
-    """Return the ``confidence`` of a JSON object; None unless the value is a number from 0 to 1."""
+    """Return the ``confidence`` of a JSON object; None if it is missing or is not a number from 0 to 1."""
     value = next((answer[key] for key in answer if key.lower() == "confidence"), None)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

@@ -1,9 +1,10 @@
-"""Settings of the requests to language models: limits, caps, catalogue, and the books that record every call.
+"""Settings of the requests to language models: limits, caps, catalogue, and the books.
 
-The books are a folder with one folder for each episode. The folder of an episode holds its ledger (``calls.jsonl``),
-its transcripts (``llm/``) and the request in flight (``state/``). The folder's name depends only on the episode, not on
-the process that plays the episode. An interrupted episode is therefore played again with the recorded answers, and caps
-hold for all episodes together.
+The books are a folder that records every call, with one subfolder for each episode. The folder of an episode holds its
+ledger (``calls.jsonl``), its transcripts (``llm/``) and the request in flight (``state/``).
+
+The name of an episode's folder depends only on the episode, not on the process that plays the episode. Therefore, an
+interrupted episode is played again with the recorded answers, and caps apply to all episodes together.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ class Asking:
     """Settings of the requests to one language model.
 
     Attributes:
-        limits: limits of each answer; the effort is taken from the model's name instead.
+        limits: limits of each answer. Its ``effort`` is ignored, because the model's name states the effort.
         actions_per_call: the most actions that an answer may name.
         caps: limits on what all episodes together may spend.
         policy: when and how often a failed request is sent again.
         catalogue: providers and prices.
         books: folder that records every call; None keeps the calls of the current episode in memory only.
-        cache: folder of earlier answers, each of which serves identical calls; None disables the cache.
-        notify: called with one line before a request is sent again.
+        cache: folder of earlier answers, which are reused for identical calls; None disables the cache.
+        notify: function that is called with one line of text before a failed request is sent again.
     """
 
     limits: RequestOptions = RequestOptions()
@@ -53,11 +54,11 @@ class Asking:
     notify: Callable[[str], None] = lambda _line: None
 
     def desk(self, spec: TaskSpecification | None = None, how: str = "") -> CallDesk:
-        """Return the desk through which the calls of one episode pass.
+        """Return the desk that sends and records the calls of one episode.
 
         Args:
             spec: the task that is played; None stores nothing on disk.
-            how: everything besides the task that tells this episode from others, such as the seed.
+            how: text that distinguishes this episode from other episodes of the task, such as the seed.
 
         Raises:
             UserError: the folder of the episode cannot be written, or records of an earlier process are unreadable.
@@ -80,16 +81,17 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class SharedCaps(Caps):
-    """Caps on several ledgers together.
+    """Caps that apply to the sum of several ledgers.
 
     Attributes:
-        others: returns the records of all ledgers except the ledger that is checked.
+        others: function that returns the records of all ledgers except the ledger that is checked.
     """
 
     others: Callable[[], Sequence[Record]] = list
 
     def check(self, records: Sequence[Record], catalogue: Catalogue) -> None:
-        """Check the caps as :meth:`spca.llm.calls.budget.Caps.check` does, on all ledgers together.
+        """Check the sum of all ledgers against the caps, as :meth:`spca.llm.calls.budget.Caps.check` does for one
+        ledger.
 
         Each process may exceed a cap by one request, because the processes do not wait for one another.
         """
@@ -97,11 +99,11 @@ class SharedCaps(Caps):
 
 
 class Books:
-    """The ledgers of all episodes of an evaluation; other processes may be writing to them.
+    """The ledgers of all episodes of an evaluation. Other processes may write to the ledgers at the same time.
 
     Args:
-        folder: holds a folder for each episode.
-        own: folder of the episode that :meth:`others` leaves out.
+        folder: folder that holds a folder for each episode.
+        own: folder of the current episode, which :meth:`others` leaves out; None leaves out no episode.
     """
 
     def __init__(self, folder: Path, own: Path | None = None) -> None:
@@ -120,7 +122,10 @@ class Books:
         return [record for path in folders if path != self._own for record in self._records(path)]
 
     def _records(self, folder: Path) -> Iterator[Record]:
-        """Yield the records of one episode; read its ledger again only if the size of the ledger has changed."""
+        """Yield the records of one episode, and then its request in flight if there is one.
+
+        The ledger is read again only if its size has changed.
+        """
         path = folder / BOOK
         size = path.stat().st_size if path.exists() else 0
         size_when_read, _ = self._read.get(path, (0, []))
@@ -141,7 +146,7 @@ class Books:
 
 
 def was_worked_on(books: Path) -> bool:
-    """Return whether the books hold a request on which a model may have worked, so that the request may be billed.
+    """Return whether the books hold a request that a model may have processed, and that may therefore be billed.
 
     Raises:
         SettingsError: a ledger cannot be read.

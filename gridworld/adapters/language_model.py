@@ -1,9 +1,10 @@
-"""A language model that plays tasks: requests, one repair request, and reading of the answers.
+"""A model that plays tasks by sending requests to a language model and reading its answers.
 
-If an answer names no action, the model is asked once more. If the second answer names no action either, the model
-waits: the action is ``DONE`` with confidence 0.0, and the reason is recorded. No action is ever guessed. Requests go
-through :class:`spca.llm.calls.desk.CallDesk`, which applies caps and retries and keeps a ledger and transcripts for
-each episode.
+If an answer names no action, a repair request asks the model once more. If the second answer names no action either,
+the model waits: the action is ``DONE`` with confidence 0.0, and the reason is recorded. No action is ever guessed.
+
+Requests go through :class:`spca.llm.calls.desk.CallDesk`, which applies caps and retries. The desk also keeps a ledger
+and transcripts for each episode.
 """
 
 from __future__ import annotations
@@ -50,16 +51,16 @@ _REFUSED_IMAGES: Final = re.compile(
     r"|\bmissing\b.*\bfor image input",
     re.IGNORECASE,
 )
-"""Matches what servers answer, with any HTTP status, if a model takes no images."""
+"""Matches the error messages of servers, with any HTTP status, which say that a model takes no images."""
 _MAX_IN_REASON: Final = 200
-"""Characters of an unreadable answer that the recorded reason quotes."""
+"""Number of characters of an unreadable answer that the recorded reason quotes."""
 _MAX_REPEATED: Final = 2000
-"""Characters of an unreadable answer, from its end, that the repair request repeats to the model."""
+"""Number of characters, from the end of an unreadable answer, that the repair request repeats to the model."""
 _TOKEN_COUNTS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
 class LanguageModel(ModelInterface):
-    """A model of a provider or of the user's own server, which plays from images or from text.
+    """A language model, at a provider or on the user's own server, that plays from images or from text.
 
     Args:
         ref: name of the model, such as ``openai/gpt-6-luna@low``.
@@ -68,13 +69,13 @@ class LanguageModel(ModelInterface):
     Attributes:
         name: name of the model, with prefix and effort.
         asking: settings of the requests; changes take effect at the next episode.
-        uses_images: whether the model is shown images; False describes each observation in words instead.
+        uses_images: whether the model is shown images. If False, each observation is described in words instead.
     """
 
     other: ClassVar[str] = "--model"
-    """The command-line option that selects another model, for error messages."""
+    """The command-line option that error messages recommend for choosing another model."""
     waits_for_server: ClassVar[bool] = True
-    """Whether a request is repeated if the server could never be reached before."""
+    """Whether a request is sent again after a failed connection to a server that has never answered."""
 
     def __init__(self, ref: ModelRef, asking: Asking | None = None) -> None:
         self._ref = ref
@@ -89,7 +90,7 @@ class LanguageModel(ModelInterface):
         return self.name
 
     def setup(self, device: str = "cpu") -> None:
-        """Check that the model can be asked, as far as a check is free of charge.
+        """Check that the model can be used, with checks that cost nothing.
 
         Raises:
             ModelError: the SDK, key, server or model is missing, or the model takes no images.
@@ -112,14 +113,16 @@ class LanguageModel(ModelInterface):
     ) -> None:
         """Open the books of this episode and reset the counts.
 
-        Answers that an interrupted evaluation recorded for the same episode are used again, not paid for twice.
+        If an interrupted evaluation recorded answers for the same episode, the answers are reused and not paid for
+        twice.
         """
         self._tiling = tiling
         with self._translate_errors():
             self._begin(self.asking.desk(task_spec, f"{seed} {backend} {tiling}"))
 
     def predict(self, input: ModelInput) -> ModelOutput:
-        """Return the actions that the model names; ``DONE``, which waits, if two answers in a row name no action.
+        """Return the actions that the model names. If two answers in a row name no action, return ``DONE``, which
+        waits.
 
         Raises:
             ModelError: the model gives no answer, or the input holds neither an image nor text.
@@ -151,7 +154,8 @@ class LanguageModel(ModelInterface):
         return ModelOutput(int(Action.DONE), confidence=0.0, reasoning=why, raw_output=raw)
 
     def episode_details(self) -> Mapping[str, Any]:
-        """Return the counts of requests, retries, repairs, unreadable answers and tokens, the USD and the seconds.
+        """Return the counts of requests, retries, repairs, unreadable answers and tokens, the cost in USD and the
+        seconds.
 
         ``estimated`` counts requests whose tokens the server did not report. ``cost_unknown`` counts requests whose
         cost is unknown; ``cost_usd`` does not include them.
@@ -181,7 +185,9 @@ class LanguageModel(ModelInterface):
         return self.asking.catalogue.provider(self._ref)
 
     def fault(self, provider: Provider) -> str:
-        """Ask the server, free of charge, what the model can do; return why the model cannot play, or "".
+        """Return why the model cannot play, or "" if no reason is found.
+
+        The server is asked for the model's abilities, which costs nothing.
 
         Raises:
             ProviderError: the server does not have the model, or does not describe its models.
@@ -195,12 +201,15 @@ class LanguageModel(ModelInterface):
         return self.blind(f"it is able of {', '.join(abilities)}")
 
     def blind(self, why: str) -> str:
-        """Return the error message for a model that takes no images; ``why`` is what the server says."""
+        """Return the error message for a model that takes no images. ``why`` is what the server says about it."""
         fix = f"name a vision model with {self.other}, or give --observation text"
         return f"{self._describe_model()} sees no images ({quote_line(why)}): {fix}"
 
     def failure(self, error: ProviderError) -> ModelError:
-        """Return the error of a failed request: a prompt that is too long ends the episode, others the evaluation."""
+        """Return the error to raise for a failed request.
+
+        If the prompt is too long, the error ends only the episode. Any other error ends the evaluation.
+        """
         kind = ModelError if isinstance(error, PromptTooLongError) else ModelUnavailableError
         return kind(self._describe_failure(error))
 
@@ -211,19 +220,19 @@ class LanguageModel(ModelInterface):
         return describe_error(error, self.other)
 
     def _begin(self, desk: CallDesk) -> None:
-        """Take the desk of a new episode and reset the counts."""
+        """Use the desk of a new episode from now on, and reset the counts."""
         self._desk = desk
         self._details: dict[str, Any] = {"repairs": 0, "unreadable": 0}
 
     def _connect(self) -> _Server:
-        """Return the server, which is created on the first call."""
+        """Return the server, and create it on the first call."""
         self._server = self._server or _Server(self, self._make())
         return self._server
 
     def _read(self, visible: str, input: ModelInput) -> Choice | None:
-        """Return the choice that the last answer states, or None.
+        """Return the choice that the last answer states, or None if the answer names no action.
 
-        The desk keeps an answer for the cache only if the answer states a choice.
+        The desk puts an answer into the cache only if the answer states a choice.
         """
         choice = read_choice(visible, input.action_space, self.asking.actions_per_call)
         with self._translate_errors():
@@ -234,14 +243,14 @@ class LanguageModel(ModelInterface):
         return choice
 
     def _explain_cut(self, response: Response) -> str:
-        """Return a remark that the answer was cut at ``max_tokens``, or "" if the answer is complete."""
+        """Return a note that the answer was cut off at ``max_tokens``, or "" if the answer is complete."""
         why = describe_exhausted_reasoning(response)
         if not why and response.finish is Finish.LENGTH:
             why = "the answer was cut"
         return f" ({why}; max_tokens is {self.asking.limits.max_output_tokens}: allow more)" if why else ""
 
     def _ask(self, messages: Iterable[Message]) -> Response:
-        """Send a request and return its response; :attr:`_answered` keeps the call for :meth:`_read`."""
+        """Send a request and return its response. :attr:`_answered` stores the call for :meth:`_read`."""
         with self._translate_errors():
             server = self._connect()
             limits = replace(self.asking.limits, effort=self._ref.effort)
@@ -255,7 +264,7 @@ class LanguageModel(ModelInterface):
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """If a call or the writing of its records fails, raise the error that ends the episode or the evaluation."""
+        """Turn an error of a call, or of its records, into the error that ends the episode or the evaluation."""
         try:
             yield
         except BudgetReached as error:
@@ -278,11 +287,11 @@ def make_model(request: ModelRequest[AskedOptions]) -> LanguageModel:
 
 
 class _Server:
-    """The provider of a model, whose failures are translated for an evaluation.
+    """The provider of a model. Its errors are translated into the errors that an evaluation expects.
 
     Attributes:
-        has_answered: whether the server has answered a request before.
-        is_absent: whether the last failure was that no connection could be made.
+        has_answered: whether the server has ever answered a request.
+        is_absent: whether the last request failed because no connection could be made.
     """
 
     def __init__(self, player: LanguageModel, provider: Provider) -> None:
@@ -305,9 +314,10 @@ class _Server:
         return response
 
     def _translate_error(self, error: ProviderError, request: Request) -> ProviderError:
-        """Return the error to raise for a failed request, and note whether the server is absent.
+        """Return the error to raise for a failed request, and record in :attr:`is_absent` whether the connection
+        failed.
 
-        A :class:`TransientError` makes the desk send the request again; a :class:`ProviderConfigError` ends the
+        A :class:`TransientError` makes the desk send the request again. A :class:`ProviderConfigError` ends the
         evaluation.
         """
         _, _, words = str(error).partition(": ")  # without the model's name, which may contain "vision"
@@ -324,11 +334,17 @@ class _Server:
 
 
 def _is_absent(error: ProviderError) -> bool:
-    """Return whether no connection could be made."""
+    """Return whether an error means that no connection to the server could be made."""
     return isinstance(error, TransientError) and error.status is None and not error.lost
 
 
 def _output(choice: Choice, visible: str, raw: str) -> ModelOutput:
-    """Return the choice as the answer of the model; ``raw`` is all text received, ``visible`` is without thoughts."""
+    """Return the output of the model for a choice.
+
+    Args:
+        choice: the actions that the model named.
+        visible: the answer without thoughts.
+        raw: all text that was received.
+    """
     first, *further = choice.actions
     return ModelPlan(first, choice.confidence, reasoning=visible or None, raw_output=raw, further=further)

@@ -11,11 +11,11 @@ from spca.llm.providers.openai.openai import OpenAIProvider
 from spca.llm.providers.secrets import quote_line
 
 _SHOWN_MODELS: Final = 5
-"""The most models of the server that an error message lists."""
+"""Largest number of the server's models that an error message lists."""
 
 
 class LMStudioVLMAdapter(LocalModel):
-    """A model of LM Studio's local server, or of another server with OpenAI's chat completions.
+    """A model on LM Studio's local server, or on another server that offers OpenAI's chat completions.
 
     Args:
         model: name of the model in the server's list; the model must take images.
@@ -52,9 +52,9 @@ class LMStudioVLMAdapter(LocalModel):
         return OpenAIProvider(Target(self.model, base, is_open=True, wording=wording))
 
     def fault(self, provider: Provider) -> str:
-        """Return an error message if the server does not list the model, else "".
+        """Return an error message if the server does not list the model, or "" if it does.
 
-        Without this check, the server would answer with any other model that is loaded.
+        Without this check, the server could answer with any other model that is loaded.
         """
         if not isinstance(provider, Listing):
             return ""

@@ -1,4 +1,4 @@
-"""Base class for models served on the user's own machine, with the arguments of MultiNet's adapters."""
+"""Base class for models on a server of the user. The arguments are those of MultiNet's adapters."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from spca.llm.providers.secrets import quote_line
 
 
 class LocalModel(LanguageModel):
-    """A model of the server at ``base_url``.
+    """A model on the server at ``base_url``.
 
-    Only this server is contacted. No key is sent; redirects and proxies of the environment are ignored.
+    Only this server is contacted. No key is sent. Redirects, and proxies that the environment names, are ignored.
 
     Args:
         model: name of the model on the server.
@@ -38,7 +38,7 @@ class LocalModel(LanguageModel):
         sdk: Python package that the provider needs.
 
     Raises:
-        ModelError: ``base_url`` is no address of a server.
+        ModelError: ``base_url`` is not the address of a server.
     """
 
     flag: ClassVar[str]
@@ -69,7 +69,7 @@ class LocalModel(LanguageModel):
 
     @property
     def address(self) -> str:
-        """``base_url`` without password, query and fragment, which may be secret."""
+        """``base_url`` without its password, query and fragment, because they may be secret."""
         parts = urlsplit(self.base_url)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
@@ -78,7 +78,10 @@ class LocalModel(LanguageModel):
         return {**super().describe(), "model": self.model, "base_url": self.address}
 
     def failure(self, error: ProviderError) -> ModelError:
-        """Return the error of a failed call; an absent server ends the evaluation, other failures end the episode."""
+        """Return the error to raise for a failed request.
+
+        If no connection could be made, the error ends the evaluation. Any other error ends only the episode.
+        """
         kind = ModelUnavailableError if self._connect().is_absent else ModelError
         return kind(self._describe_failure(error))
 
@@ -94,7 +97,7 @@ class LocalModel(LanguageModel):
 
 
 def _checked_address(address: str) -> str:
-    """Return an HTTP address without a final slash; raise a :class:`ModelError` for anything else."""
+    """Return an HTTP address without its final slash; raise a :class:`ModelError` if it is not an HTTP address."""
     try:
         parts = urlsplit(address)
         _ = parts.port  # raises a ValueError unless the port is a number from 0 to 65535

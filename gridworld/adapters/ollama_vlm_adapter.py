@@ -9,11 +9,14 @@ from spca.llm.providers.base import ModelInfo, Provider, Target
 from spca.llm.providers.ollama import OllamaProvider
 
 _PROMPT_TOKENS: Final = 8192
-"""Tokens of context for the prompt. Ollama's default is small, and Ollama silently cuts longer prompts."""
+"""Number of tokens of the context that are reserved for the prompt.
+
+Ollama's default context is small, and Ollama silently cuts off prompts that exceed the context.
+"""
 
 
 class OllamaVLMAdapter(LocalModel):
-    """A model of an Ollama server.
+    """A model on an Ollama server.
 
     Every image is sent in a separate message, because some models take only one image per message.
 

@@ -1,7 +1,7 @@
-"""Prompts of language models that play: the rules, the observation before each action, and the repair (pure).
+"""Prompts for language models that play tasks: rules, observations before each action, and repair requests (pure).
 
-The text of a task is quoted as a JSON string, so that this text cannot end the quotation and pose as instructions.
-Text that the harness adds comes from the observation only and stays unquoted, because a map must keep its lines.
+The text of a task is quoted as a JSON string, so that it cannot end the quotation and pose as instructions. Text that
+the harness adds stays unquoted, because a map must keep its lines. This text comes only from the observation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gridworld.rules.tilings import TILINGS
 from spca.llm.providers.base import Image, Message
 
 PROMPT_VERSION: Final = 1
-"""Version of the texts below; results of different versions are not comparable."""
+"""Version of the prompts in this module. Results with different versions are not comparable."""
 
 _PICTURE: Final = """\
 You control the agent in a grid world: the arrow or triangle, whose tip shows where it faces; a small key on it is in
@@ -58,12 +58,12 @@ _DATA: Final = (
 
 
 def system_text(action_space: Mapping[int, str], tiling: str, *, shows_images: bool = True, most: int = 1) -> str:
-    """Return the rules of the world and the form of the answer.
+    """Return the system prompt: the rules of the world and the format of the answer.
 
     Args:
         action_space: names of the actions by number.
         tiling: "square" or "hex".
-        shows_images: whether observations are images; False means text with a map.
+        shows_images: whether observations are images. If False, observations are text with a map.
         most: the most actions that an answer may name.
     """
     grid = TILINGS[tiling]
@@ -79,7 +79,8 @@ def system_text(action_space: Mapping[int, str], tiling: str, *, shows_images: b
 def user_messages(seen: ModelInput, most: int = 1) -> Iterator[Message]:
     """Yield one message per image, the earliest image first and the present image last.
 
-    The first message also states the task and the step. If the present image is empty, the only message is text.
+    The first message also states the task and the step. If the present image is empty, one message with text only is
+    yielded.
 
     Args:
         seen: the observation and the task.
@@ -119,7 +120,7 @@ def _message(words: Iterable[str], image: NDArray[np.uint8]) -> Message:
 
 
 def repair_text(action_space: Mapping[int, str], most: int = 1) -> str:
-    """Return the request to answer again in the right form, after an answer that named no action."""
+    """Return the repair request, which asks for a new answer in the right format after an answer without an action."""
     fault = "names no action, or more than one"
     line = "Action: <id>"
     if most > 1:

@@ -1,4 +1,4 @@
-"""Backends: environments that play a task.
+"""Backends: environments in which tasks are played.
 
 Classes are imported on first use, so that importing this package does not import MiniGrid.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BACKENDS", "AbstractGridBackend", "GridState", "MiniGridBackend", "MultiGridBackend", "get_backend"]
 
 BACKENDS: Final[dict[str, str]] = {"minigrid": "MiniGridBackend", "multigrid": "MultiGridBackend"}
-"""Class names of this package by the words that ``--backend`` takes."""
+"""Maps each value of ``--backend`` to the name of a class in this package."""
 
 # The module that defines each name of this package.
 _MODULES: Final = {
@@ -41,7 +41,7 @@ def __dir__() -> list[str]:
 
 
 def get_backend(name: str, **options: Any) -> AbstractGridBackend:
-    """Return a new backend by name.
+    """Return a new backend of the class that a name stands for.
 
     Args:
         name: a key of :data:`BACKENDS`.

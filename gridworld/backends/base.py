@@ -17,7 +17,7 @@ __all__ = ["AbstractGridBackend", "GridState", "check_render_mode"]
 
 
 def check_render_mode(mode: object) -> None:
-    """Raise unless a render mode is supported.
+    """Check that a render mode is supported.
 
     Raises:
         BackendError: the mode is neither "rgb_array" nor None.
@@ -27,11 +27,14 @@ def check_render_mode(mode: object) -> None:
 
 
 class AbstractGridBackend(ABC):
-    """An environment that plays tasks: first ``configure``, then ``reset``, then ``step`` for each action.
+    """An environment in which tasks are played: call ``configure``, then ``reset``, then ``step`` for each action.
 
-    ``reset`` and ``step`` return the observation and the :class:`GridState`. The observation is the RGB image of
-    :meth:`render`, or, with ``render_mode=None``, the much cheaper :class:`~gridworld.rules.observation.Observation`.
-    An observation shows only what the observability of the task allows; the :class:`GridState` holds the whole truth.
+    ``reset`` and ``step`` return the observation and the :class:`GridState`. By default, the observation is the RGB
+    image of :meth:`render`. With ``render_mode=None``, it is the much cheaper
+    :class:`~gridworld.rules.observation.Observation`.
+
+    An observation shows only what the observability of the task allows. The :class:`GridState` is the complete true
+    state.
 
     Attributes:
         task_spec: the task; None before ``configure``.
@@ -43,7 +46,7 @@ class AbstractGridBackend(ABC):
 
     @abstractmethod
     def configure(self, task_spec: TaskSpecification) -> None:
-        """Take a task to play; the caller must not change the task and must call ``reset`` next.
+        """Set the task to play. The caller must not change the task later, and must call ``reset`` next.
 
         Raises:
             TaskError: the task is not valid; the backend keeps the previous task.
@@ -66,7 +69,7 @@ class AbstractGridBackend(ABC):
         """Do one action; return (observation, reward, terminated, truncated, state, info).
 
         Raises:
-            ActionError: the number is no action; the episode has not changed.
+            ActionError: the number is not an action; the episode stays unchanged.
             BackendError: the episode has not begun or is over.
         """
 
@@ -80,7 +83,7 @@ class AbstractGridBackend(ABC):
 
     @abstractmethod
     def observe(self) -> Observation:
-        """Return what the model may see, as codes and text.
+        """Return what the model may see, as an observation with codes and text.
 
         Raises:
             BackendError: the episode has not begun.

@@ -20,7 +20,7 @@ from gridworld.task_spec import TaskSpecification
 ACTION_TRANSLATION: Final[dict[int, int]] = {
     external.value: native.value for external, native in NATIVE_ACTIONS.items()
 }
-"""Action numbers of the engine by the action numbers of tasks and models."""
+"""Maps the action numbers of tasks and models to the action numbers of the engine."""
 
 
 class MultiGridBackend(AbstractGridBackend):

@@ -21,12 +21,13 @@ from gridworld.task_spec import TaskSpecification
 def task_picture(
     spec: TaskSpecification, tiling: Tiling | str = SQUARE, *, reveal: bool = True, tile_size: int = TILE_SIZE
 ) -> NDArray[np.uint8]:
-    """Draw a task at its start, RGB, shape (height, width, 3).
+    """Return the picture of a task at its start: RGB, shape (height, width, 3).
 
     Args:
         spec: the task.
         tiling: the tiling or its name.
-        reveal: whether to show everything, with hidden mechanisms in a dashed frame; False shows what a model sees.
+        reveal: whether to show everything, with hidden mechanisms in a dashed frame. If False, the picture shows what a
+            model sees.
         tile_size: width of a cell, in pixels.
 
     Raises:
@@ -68,7 +69,10 @@ def _start_episode(spec: TaskSpecification, tiling: Tiling | str) -> Episode:
 
 
 def reveal_codes(episode: Episode) -> NDArray[np.uint8]:
-    """Return each cell's present code, hidden mechanisms included: an index into ``LOOKS``, shape (height, width)."""
+    """Return the present code of each cell, hidden mechanisms included.
+
+    The array has the shape (height, width). Each code is an index into ``LOOKS``.
+    """
     codes = background(episode.layout)
     # Lower mechanisms come first, so that the upper mechanism of a cell stays.
     for (column, row), code, _ in _all_mechanisms(episode):
@@ -77,14 +81,17 @@ def reveal_codes(episode: Episode) -> NDArray[np.uint8]:
 
 
 def _all_mechanisms(episode: Episode) -> Iterator[tuple[Cell, int, str]]:
-    """Return (cell, code, id) of every mechanism, hidden mechanisms included; lower mechanisms come first."""
+    """Yield (cell, code, id) of every mechanism, hidden mechanisms included.
+
+    If two mechanisms are on one cell, the lower mechanism comes first.
+    """
     layout = episode.layout
     # A hidden mechanism that was touched counts as seen.
     return things(layout, episode.state._replace(touched=layout.hidden))
 
 
 def _draw(episode: Episode, reveal: bool, tile_size: int) -> NDArray[np.uint8]:
-    """Draw the present state of an episode, as the agent sees the state or with everything revealed."""
+    """Return a picture of an episode's present state. If ``reveal`` is False, the picture shows what the agent sees."""
     observation = episode.observe()
     if not reveal:
         return picture(observation, tile_size)

@@ -1,4 +1,7 @@
-"""Films of episodes for HTML pages: one frame for each step, and the tiles that the frames show."""
+"""Films of episodes for HTML pages: one frame for each step, and the tiles of the looks in the frames.
+
+A look is the visible kind, colour and state of a cell; its code is its index in ``LOOKS``.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,11 @@ _OPAQUE: Final = 255
 
 
 def take_frame(episode: Episode, observation: Observation) -> GridFrame:
-    """Return the present frame of an episode.
+    """Return a frame with the present state of an episode.
 
     Args:
-        episode: source of the true codes and the reward.
-        observation: what the model has just observed of the episode.
+        episode: the episode, which supplies the true codes and the reward.
+        observation: the model's present observation of the episode.
     """
     column, row = observation.position
     # With full observability, no cell is marked as in view, because every cell is.
@@ -43,7 +46,7 @@ def take_frame(episode: Episode, observation: Observation) -> GridFrame:
 
 
 def list_codes(frames: Iterable[GridFrame]) -> set[int]:
-    """Return the codes of the looks that frames show; the key in hand counts as shown."""
+    """Return the codes of all looks in frames, including the look of the key that the agent carries."""
     codes: set[int] = set()
     for frame in frames:
         codes.update(np.unique((frame.truth, frame.known)).tolist())
@@ -52,14 +55,17 @@ def list_codes(frames: Iterable[GridFrame]) -> set[int]:
 
 
 def draw_looks(tiling: str, codes: Collection[int]) -> Tiles:
-    """Return the tiles of all looks; tiles of codes outside of ``codes`` stay transparent to keep the picture small."""
+    """Return the tiles of all looks.
+
+    Tiles of looks whose code is not in ``codes`` are transparent, which keeps the picture small.
+    """
     shape = geometry(tiling, TILE_SIZE)
     # Cover is in eighths of a pixel: 8 * 32 is 256, which is cut to 255.
     shares = shape.cover.astype(np.uint16) * 32
     opacity = np.minimum(shares, _OPAQUE).astype(np.uint8)
 
     def draw(code: int) -> NDArray[np.uint8]:
-        """Return the tile of a look, RGBA; all zero if the look is not needed."""
+        """Return the tile of a look as RGBA. All values are 0 if ``codes`` does not hold the code."""
         image = np.dstack((stamp(tiling, TILE_SIZE, Stamp(code)), opacity))
         image[(opacity == 0) | (code not in codes)] = 0
         return image

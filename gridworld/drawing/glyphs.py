@@ -1,8 +1,11 @@
-"""Drawings of the looks of cells: layers of a shape in one colour, the lowest layer first (pure).
+"""Drawings of the looks of cells (pure).
 
-Lengths are in widths of a cell; the origin is the middle of the cell, x points right and y down. Tasks name colours,
-but every state also has a shape of its own. Doors, gates, switches, blocks and teleporters can therefore be told apart
-without colours.
+A look is the visible kind, colour and state of a cell. A drawing is a list of layers, the lowest layer first. A layer
+is a shape in one colour.
+
+Lengths are in widths of a cell. The origin is the middle of the cell, x points right and y points down. Tasks name
+colours, but every state also has a shape of its own. Doors, gates, switches, blocks and teleporters can therefore be
+told apart without colours.
 """
 
 from __future__ import annotations
@@ -67,7 +70,7 @@ _STEEL: Final[Rgb] = (176, 184, 196)
 _MARK: Final[Rgb] = (236, 0, 140)
 _AGENT: Final[Rgb] = (0, 206, 224)
 _EDGE: Final = 0.035
-"""Half the width of outlines, in widths of a cell."""
+"""Half the line width of outlines, in widths of a cell."""
 
 _ARROW: Final = polygon(((0.36, 0.0), (-0.28, 0.3), (-0.14, 0.0), (-0.28, -0.3)))
 _PENNANT: Final = polygon(((-0.16, -0.3), (0.3, -0.13), (-0.16, 0.05)))
@@ -80,12 +83,13 @@ def layers(look: Look, cell: Shape) -> list[Layer]:
 
 
 def agent(angle: float, carrying: str | None, *, on_floor: bool) -> list[Layer]:
-    """Return an arrow that points in the agent's heading, with the key in hand drawn near the arrow's tail.
+    """Return an arrow that points in the agent's heading. If the agent carries a key, the key is drawn near the arrow's
+    tail.
 
     Args:
         angle: angle of the heading, in radians clockwise from the right.
-        carrying: colour of the key in hand; None without a key.
-        on_floor: whether the cell is empty; if not, the arrow is smaller so that the thing below stays visible.
+        carrying: colour of the carried key; None without a key.
+        on_floor: whether the agent's cell is empty. If not, the arrow is smaller so that the thing below stays visible.
     """
     scale = 1.0 if on_floor else 0.74
     body = transform(_ARROW, turn=angle, scale=scale)
@@ -108,7 +112,7 @@ def agent(angle: float, carrying: str | None, *, on_floor: bool) -> list[Layer]:
 
 
 def mark(cell: Shape) -> list[Layer]:
-    """Return a dashed frame, which marks things that are hidden from the agent."""
+    """Return the layers of a dashed frame around a cell. The frame marks a thing that is hidden from the agent."""
     frame = line(grow(cell, -0.06), 0.06)
     dashed = intersect(grow(frame, -0.01), dashes(12, 0.6, math.pi / 12))
     return [Layer(frame, _WHITE), Layer(dashed, _MARK)]
@@ -127,21 +131,26 @@ def _outline(shape: Shape, colour: Rgb) -> list[Layer]:
 
 
 def _cross(reach: float, half_width: float) -> Shape:
-    """Return two diagonal strokes through the middle; ``reach`` is the distance of their ends along x and y."""
+    """Return two diagonal strokes that cross in the middle of the cell.
+
+    Args:
+        reach: distance of each end from the middle, along x and along y.
+        half_width: half the width of a stroke.
+    """
     falling = bar((-reach, -reach), (reach, reach), half_width)
     rising = bar((-reach, reach), (reach, -reach), half_width)
     return union(falling, rising)
 
 
 def _darken(colour: Rgb, share: float = 0.35) -> Rgb:
-    """Return a colour with a share of its brightness removed."""
+    """Return a colour that is darker by the fraction ``share``."""
     left = 1 - share
     red, green, blue = colour
     return round(red * left), round(green * left), round(blue * left)
 
 
 def _choose_contrast(colour: Rgb) -> Rgb:
-    """Return ink on a light colour and white on a dark colour, by the luma of ITU-R BT.601."""
+    """Return ``INK`` for a light colour, or white for a dark colour. The luma of ITU-R BT.601 decides."""
     red, green, blue = colour
     luma = 0.299 * red + 0.587 * green + 0.114 * blue
     return INK if luma > 130 else _WHITE
@@ -172,7 +181,7 @@ def _goal(_look: Look, cell: Shape) -> list[Layer]:
 
 
 def _target(_look: Look, cell: Shape) -> list[Layer]:
-    """Return a cross between four corners, which marks where a block belongs."""
+    """Return a cross between four corner marks. A block belongs on such a cell."""
     frame = line(box(0.36, 0.36), 0.035)
     corners = intersect(frame, dashes(4, 0.5, math.pi / 4))
     return [*_ground(cell), Layer(union(_cross(0.17, 0.05), corners), INK)]
@@ -260,7 +269,7 @@ def _gate(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _switch(look: Look, cell: Shape) -> list[Layer]:
-    """Return a plate with a slider, whose knob is on the right if the switch is on and on the left if off."""
+    """Return a plate with a slider, whose knob is on the right if the switch is on, otherwise on the left."""
     colour = PAINTS[look.color]
     plate = box(0.37, 0.37, rounding=0.1)
     slot = box(0.24, 0.12, rounding=0.12)
@@ -275,7 +284,10 @@ def _switch(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _block(look: Look, cell: Shape) -> list[Layer]:
-    """Return a crate of planks; a fixed block is riveted and crossed out, as in the MiniGrid backend."""
+    """Return a crate of planks for a pushable block, or a riveted and crossed-out crate for a fixed block.
+
+    The MiniGrid backend draws fixed blocks in the same way.
+    """
     colour = PAINTS[look.color]
     if look.state == "fixed":
         body = box(0.38, 0.38, rounding=0.05)

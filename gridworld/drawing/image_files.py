@@ -1,4 +1,4 @@
-"""Writing of PNG and GIF files; an interrupted write leaves no partial file. Pillow is imported on use."""
+"""Writing of PNG and GIF files. An interrupted write leaves no partial file. Pillow is imported only when used."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from spca.common.images import gif, png
 
 
 def png_bytes(image: NDArray[np.uint8]) -> bytes:
-    """Encode an RGB picture as the content of a PNG file.
+    """Return an RGB picture, encoded as the content of a PNG file.
 
     Raises:
-        GridworldError: Pillow is missing, or the image is no uint8 array of shape (height, width, 3).
+        GridworldError: Pillow is missing, or the image is not a uint8 array of shape (height, width, 3).
     """
     with _translate_missing_pillow():
         return png(_require_picture(image))
 
 
 def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:
-    """Write an RGB picture as a PNG file.
+    """Write an RGB picture to a PNG file.
 
     Raises:
-        GridworldError: Pillow is missing, the image is no uint8 array of shape (height, width, 3), or the file cannot
-            be written.
+        GridworldError: Pillow is missing, the image is not a uint8 array of shape (height, width, 3), or the file
+            cannot be written.
     """
     _write(path, png_bytes(image))
 
@@ -63,7 +63,9 @@ def save_gif(
 
 
 def _require_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:
-    """Yield the pictures; raise a :class:`GridworldError` at the first picture of another size."""
+    """Yield the pictures; raise a :class:`GridworldError` at the first picture whose size differs from the earlier
+    pictures.
+    """
     shape = None
     for image in images:
         _require_picture(image)

@@ -1,10 +1,10 @@
-"""Pictures of observations: visible cells are bright, remembered cells dimmed, unknown cells dark.
+"""Pictures of observations: visible cells are bright, remembered cells are dimmed, unknown cells are dark.
 
 Square tiling: the upper left pixel of a cell is (column * tile_size, row * tile_size).
 
-Hexagonal tiling: hexagons have a corner at the top. A hexagon is ``tile_size`` pixels wide, one more if ``tile_size``
-is odd, and about 1.15 times as high. Rows are 0.87 widths apart; odd rows are shifted half a cell to the right. Pixels
-outside of all cells have the colour of unseen cells.
+Hexagonal tiling: hexagons have a corner at the top. A hexagon is ``tile_size`` pixels wide; an odd ``tile_size`` is
+increased by 1. A hexagon is about 1.15 times as high as wide. Rows are 0.87 widths apart; odd rows are shifted to the
+right by half a cell. Pixels outside of all cells have the colour of unseen cells.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def checked_tile_size(size: object) -> int:
     """Return a valid size unchanged.
 
     Raises:
-        BackendError: the size is no whole number from 8 to 256.
+        BackendError: the size is not a whole number from 8 to 256.
     """
     # In Python, a bool is an int.
     if isinstance(size, bool) or not isinstance(size, int) or not 8 <= size <= 256:
@@ -40,15 +40,15 @@ def checked_tile_size(size: object) -> int:
 def picture(
     observation: Observation, tile_size: int = TILE_SIZE, *, marked: Collection[Cell] = ()
 ) -> NDArray[np.uint8]:
-    """Draw an observation, RGB, shape (height, width, 3); equal observations have equal pictures.
+    """Return the picture of an observation: RGB, shape (height, width, 3). Equal observations have equal pictures.
 
     Args:
         observation: what to show.
         tile_size: width of a cell, in pixels; from 16 on, all looks can be told apart.
-        marked: cells (column, row) to frame as hidden from the agent.
+        marked: cells (column, row) whose content is hidden from the agent; each cell gets a frame.
 
     Raises:
-        BackendError: ``tile_size`` is no whole number from 8 to 256.
+        BackendError: ``tile_size`` is not a whole number from 8 to 256.
     """
     size = checked_tile_size(tile_size)
     stamps, stamp_of = _index_stamps(observation, marked)
@@ -57,7 +57,10 @@ def picture(
 
 
 def _index_stamps(observation: Observation, marked: Collection[Cell]) -> tuple[list[Stamp], NDArray[np.intp]]:
-    """Return (stamps, stamp_of): the different stamps, and the index of each cell's stamp, shape (height, width)."""
+    """Return (stamps, stamp_of): the different contents of cells, and an array of the index of each cell's content.
+
+    The array has the shape (height, width); its values are indices into ``stamps``.
+    """
     # A key is code * 4 + visible * 2 + marked, so that np.unique finds equal cells; _read_stamp decodes a key.
     keys = observation.codes.astype(np.int64) * 4 + observation.visible * 2
     for column, row in marked:
@@ -79,11 +82,11 @@ def _read_stamp(key: int) -> Stamp:
 
 
 def _compose(images: NDArray[np.uint8], stamp_of: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
-    """Return the picture of a grid, shape (height, width, 3).
+    """Return the picture of a grid, composed from images of cells ("stamps"); shape (height, width, 3).
 
     Args:
         images: images of the stamps, shape (stamps, height, width, 3).
-        stamp_of: index into ``images`` of each cell, shape (rows, columns).
+        stamp_of: for each cell, the index of its stamp in ``images``; shape (rows, columns).
         shape: geometry of the tiling.
     """
     rows, columns = stamp_of.shape
@@ -105,10 +108,10 @@ def _compose(images: NDArray[np.uint8], stamp_of: NDArray[np.intp], shape: Geome
 
 
 def _lay_rows(images: NDArray[np.uint8], stamp_of: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
-    """Return a canvas with the even rows of hexagons, and the odd rows blended over the even rows.
+    """Return a canvas on which all rows of hexagons are drawn. Odd rows are blended over the even rows.
 
-    Stamps of rows of one parity do not overlap, so all rows of one parity are laid at once. Arguments are those of
-    :func:`_compose`.
+    The stamps of even rows do not overlap, and neither do those of odd rows. Therefore, all even rows are drawn at
+    once, and then all odd rows. The arguments are those of :func:`_compose`.
     """
     rows, columns = stamp_of.shape
     band_height = 2 * shape.pitch  # of a row and the gap up to the next row of the same parity

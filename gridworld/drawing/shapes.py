@@ -1,9 +1,10 @@
 """Plane shapes as signed distance functions (pure).
 
-A distance is negative inside of the shape, positive outside, and in widths of a cell. x points right, y points down,
-and the origin is the middle of the cell. Signed distances give anti-aliased edges at any size without a drawing
-library, and shapes combine by arithmetic. The formulas are those of Inigo Quilez, "2D distance functions"
-(iquilezles.org/articles/distfunctions2d).
+The distance to the edge of a shape is negative inside and positive outside of the shape. Distances are in widths of a
+cell. x points right, y points down, and the origin is the middle of the cell.
+
+Signed distances give anti-aliased edges at any size without a drawing library, and shapes combine by arithmetic. The
+formulas are those of Inigo Quilez, "2D distance functions" (iquilezles.org/articles/distfunctions2d).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 Distances: TypeAlias = NDArray[np.float64]
 Shape: TypeAlias = Callable[[Distances, Distances], Distances]
-"""Maps x and y to the signed distance from the edge; all three arrays have the same shape."""
+"""A function that maps arrays of x and y to the signed distance from the edge; all three arrays have the same shape."""
 Point: TypeAlias = tuple[float, float]
 
 
@@ -58,7 +59,7 @@ def bar(start: Point, end: Point, half_width: float) -> Shape:
 
 
 def polygon(corners: Sequence[Point]) -> Shape:
-    """Return a polygon, convex or not; its corners are in order around the edge."""
+    """Return a polygon, which may be concave; ``corners`` are in order around its edge."""
     next_corners = (*corners[1:], corners[0])
     edges = list(zip(corners, next_corners, strict=True))
 
@@ -74,9 +75,9 @@ def polygon(corners: Sequence[Point]) -> Shape:
 
 
 def _crosses_edge(start: Point, end: Point, x: Distances, y: Distances) -> NDArray[np.bool_]:
-    """Return for each point whether a ray from the point to the right crosses an edge.
+    """Return for each point whether a ray from the point to the right crosses the edge from ``start`` to ``end``.
 
-    By the even-odd rule, a point whose ray crosses an odd number of edges is inside of the polygon.
+    By the even-odd rule, a point is inside of a polygon if its ray crosses an odd number of edges.
     """
     ax, ay = start
     bx, by = end
@@ -90,9 +91,9 @@ def _crosses_edge(start: Point, end: Point, x: Distances, y: Distances) -> NDArr
 
 
 def regular_polygon(sides: int, apothem: float) -> Shape:
-    """Return a regular polygon around the origin, with the middle of one side to the right.
+    """Return a regular polygon around the origin; the middle of one side is to the right of the origin.
 
-    The polygon is the intersection of half planes, so that distances outside of its corners are too short.
+    The polygon is computed as the intersection of half planes. Therefore, distances outside of a corner are too short.
 
     Args:
         sides: number of sides.
@@ -110,11 +111,11 @@ def regular_polygon(sides: int, apothem: float) -> Shape:
 
 
 def wave(height: float, waves: float, half_width: float, *, at: float) -> Shape:
-    """Return a horizontal sine curve as a line.
+    """Return a line in the form of a horizontal sine curve.
 
     Args:
         height: amplitude.
-        waves: periods in the width of a cell.
+        waves: number of periods in the width of a cell.
         half_width: half the width of the line.
         at: y of the middle of the curve.
     """
@@ -130,11 +131,11 @@ def wave(height: float, waves: float, half_width: float, *, at: float) -> Shape:
 
 
 def dashes(count: int, share: float, turn: float = 0.0) -> Shape:
-    """Return sectors of equal size around the origin.
+    """Return evenly spaced circular sectors of equal angle around the origin.
 
     Args:
         count: number of sectors.
-        share: share of the full circle that all sectors together fill, from 0 to 1.
+        share: fraction of the full circle that all sectors together fill, from 0 to 1.
         turn: direction of the middle of one sector, in radians clockwise from the right.
     """
 
@@ -169,7 +170,7 @@ def grow(shape: Shape, by: float) -> Shape:
 
 
 def line(shape: Shape, half_width: float) -> Shape:
-    """Return the edge of a shape as a line of twice ``half_width``."""
+    """Return the edge of a shape as a line; the width of the line is twice ``half_width``."""
     return lambda x, y: np.abs(shape(x, y)) - half_width
 
 

@@ -21,18 +21,18 @@ from gridworld.rules.observation import LOOKS
 from gridworld.rules.tilings import TILINGS
 
 _REMEMBERED: Final = 0.58
-"""Weight of the original colour in a remembered cell; the remaining weight is the colour of unseen cells."""
+"""Weight of the original colour in a remembered cell. The remaining weight is that of the colour of unseen cells."""
 
 
 class Stamp(NamedTuple):
-    """The content of a cell in a picture.
+    """The content of a cell in a picture, which determines the image of the cell.
 
     Attributes:
         code: index into ``LOOKS``.
-        visible: whether the agent sees the cell now; False means remembered.
+        visible: whether the agent sees the cell now. If False, the agent only remembers the cell.
         marked: whether a frame marks the cell as hidden from the agent.
         heading: heading of the agent in this cell; None if the agent is elsewhere.
-        carrying: colour of the key in the agent's hand; None without a key.
+        carrying: colour of the key that the agent carries; None without a key.
     """
 
     code: int
@@ -50,7 +50,7 @@ class Geometry:
         width, height: size of a stamp, in pixels; ``width`` is also the distance between columns.
         pitch: distance between rows, in pixels.
         shift: shift of odd rows to the right, in pixels.
-        cover: part of each pixel that the cell covers, in eighths; uint8, shape (height, width).
+        cover: fraction of each pixel of a stamp that the cell covers, in eighths; uint8, shape (height, width).
         outline: outline of a cell, in widths of a cell.
         headings: number of headings of the tiling.
     """
@@ -66,7 +66,9 @@ class Geometry:
 
 @lru_cache(maxsize=64)
 def geometry(tiling: str, tile_size: int) -> Geometry:
-    """Return the geometry of a tiling with cells ``tile_size`` pixels wide; an odd width of hexagons grows by 1."""
+    """Return the geometry of a tiling whose cells are ``tile_size`` pixels wide. For hexagons, an odd width is
+    increased by 1.
+    """
     headings = TILINGS[tiling].headings
     if tiling == "square":
         cover = np.full((tile_size, tile_size), 8, dtype=np.uint8)
@@ -103,7 +105,10 @@ def stamp(tiling: str, tile_size: int, what: Stamp) -> NDArray[np.uint8]:
 
 
 def _pixel_centres(width: int, height: int) -> tuple[Distances, Distances]:
-    """Return x and y of the middles of pixels, in widths of a cell, with the origin in the middle of the stamp."""
+    """Return (x, y): the coordinates of the centres of a stamp's pixels.
+
+    Coordinates are in widths of a cell; the origin is the middle of the stamp.
+    """
     across = (np.arange(width) + 0.5) / width - 0.5
     along = (np.arange(height) + 0.5 - height / 2) / width
     x, y = np.meshgrid(across, along)
@@ -111,7 +116,10 @@ def _pixel_centres(width: int, height: int) -> tuple[Distances, Distances]:
 
 
 def _paint(image: NDArray[np.float64], layer: Layer, x: Distances, y: Distances) -> None:
-    """Paint a layer onto an image in place; shares of pixels at its edge are in eighths, so that colours stay few."""
+    """Paint a layer onto an image in place.
+
+    At the edge of the layer, each pixel is covered by a number of eighths, which keeps the number of colours low.
+    """
     distance = layer.shape(x, y) * x.shape[1]  # in pixels
     cover = np.clip(0.5 - distance, 0, 1)
     cover = np.rint(cover * 8)[..., None] / 8
@@ -120,9 +128,9 @@ def _paint(image: NDArray[np.float64], layer: Layer, x: Distances, y: Distances)
 
 
 def _hexagon_cover(width: int, height: int, pitch: int, shift: int) -> NDArray[np.uint8]:
-    """Return the part of each pixel that is nearer to the stamp's middle than to the middles of its neighbours.
+    """Return the fraction of each pixel that is nearer to the stamp's middle than to the middle of any neighbour.
 
-    Parts are in eighths; the array is uint8, shape (height, width).
+    Fractions are in eighths; the array is uint8, shape (height, width).
     """
     down, across = np.indices((height, width)) + 0.5
     down = down - height / 2

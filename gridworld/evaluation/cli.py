@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from gridworld.evaluation.running.settings import Settings
 
 _OLD_NAMES: Final = {"--engine": "--executor", "--out": "--output"}
-"""Present names of options by their former names, which still work."""
+"""Maps the former names of options, which still work, to the present names."""
 _DEFAULT_WINDOW: Final = 3
-"""Number of last actions whose effects a model is told by default."""
+"""Default number of last actions whose effects are described to a model."""
 
 _EPILOGUE: Final = """\
 models:
@@ -51,14 +51,14 @@ examples:
 
 
 def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | None = None) -> int:
-    """Run the command.
+    """Run the command and return its exit code.
 
     Args:
         argv: arguments of the command; None takes the arguments of the process.
-        models: further models, by name, beside the built-in models.
+        models: further models, by name, in addition to the built-in models.
 
     Returns:
-        The exit code: 0 finished, 2 the user's mistake, 3 a cap was reached, 130 interrupted.
+        0 finished, 2 the user's mistake, 3 a cap was reached, 130 interrupted.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     all_models = {**MODELS, **(models or {})}
@@ -72,8 +72,8 @@ def _call(app: App, words: Sequence[str]) -> int:
     """Run the evaluation or the tool that the command line names; return the exit code.
 
     Raises:
-        SettingsError: an error that the user can act on.
-        BrokenPipeError: the reader of the output has left.
+        SettingsError: an error occurred on which the user can act.
+        BrokenPipeError: the program that reads the output has ended.
     """
     try:
         return run_app(app, words, _OLD_NAMES)
@@ -90,7 +90,7 @@ def build_app(models: Mapping[str, ModelEntry] = MODELS, words: Sequence[str] = 
 
     Args:
         models: the models that ``--model`` accepts, by name.
-        words: the command line, which is repeated to the user if an evaluation is interrupted.
+        words: the command line. If an evaluation is interrupted, a message repeats the command line to the user.
     """
 
     def evaluate(options: EvaluationOptions, **model_options: object) -> int:
@@ -170,7 +170,7 @@ def _make_settings(options: EvaluationOptions, entry: ModelEntry, model_options:
 
 
 def _make_telling(given: ObservationOptions, actions_per_call: int) -> Telling:
-    """Return the settings of the model's input for the given options."""
+    """Return the settings of the model's input, made from the options of the command line."""
     from gridworld.evaluation.running.player import Telling
 
     shows_images = given.history in ("both", "images")
@@ -187,12 +187,14 @@ def _make_telling(given: ObservationOptions, actions_per_call: int) -> Telling:
 
 
 def _describe_resume(evaluation: Evaluation, words: Sequence[str], flag: str = "") -> str:
-    """Return the number of finished tasks and the command that resumes the evaluation.
+    """Return text with the number of finished tasks and the command that resumes the evaluation.
+
+    If the evaluation cannot be resumed, the text says only that no task was finished.
 
     Args:
         evaluation: the interrupted evaluation.
         words: the command line of the interrupted evaluation.
-        flag: option of the cap that was reached, whose value the user must raise; "" for none.
+        flag: option of the reached cap, because the user must raise its value; "" if no cap was reached.
     """
     if not evaluation.can_go_on:
         return "no task was finished"

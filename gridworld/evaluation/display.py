@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def show(evaluated: Evaluated, quiet: bool = False) -> None:
-    """Print the tables, problems and summary of an evaluation on standard output; no tables if ``quiet``."""
+    """Print the tables, problems and summary of an evaluation on standard output. If ``quiet``, print no tables."""
     benchmark = evaluated.benchmark
     console = open_console()
     if not quiet:

@@ -1,4 +1,4 @@
-"""A harness in which a model plays tasks; the harness computes the metrics."""
+"""A harness that lets a model play tasks and computes the metrics."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from spca.common.source_state import read_source_state
 
 
 class EvaluationHarness:
-    """A harness that adapts a model to :class:`~gridworld.runner.grid_runner.GridRunner` and computes metrics.
+    """A harness that lets a model play in a :class:`~gridworld.runner.grid_runner.GridRunner` and computes metrics.
 
-    Tasks may be named as in the repository (``gridworld/tasks``, ``mazes/validation_10``) from any directory.
+    Folders of tasks may be named as in the repository (``gridworld/tasks``, ``mazes/validation_10``), whatever the
+    current directory is.
 
-    Most errors of the model end only the episode. Three kinds end the evaluation, because the model cannot be used:
-    a :class:`~gridworld.errors.ModelUnavailableError`, a failed import, and a :class:`~gridworld.errors.ModelError`
+    Most errors of the model end only the episode. Three kinds end the evaluation, because the model cannot be used: a
+    :class:`~gridworld.errors.ModelUnavailableError`, a failed import, and a :class:`~gridworld.errors.ModelError`
     before the model's first answer.
 
     Args:
@@ -38,14 +39,15 @@ class EvaluationHarness:
         backend: the backend; by default a new MiniGrid backend.
         render_mode: render mode of the default backend.
         history_images: the most earlier images that the model is shown.
-        history_text: whether the model is told what its last actions visibly did.
-        history_text_window: the number of last actions whose effects the model is told.
+        history_text: whether the input of the model describes the visible effects of its last actions.
+        history_text_window: the number of last actions whose effects are described.
         text_observation: whether the model also gets the observation as text.
         device: argument of ``model.setup``; None if ``setup`` was called already.
-        limit: states that the search for a shortest solution of a task may expand.
+        limit: number of states that the search for a shortest solution of a task may expand.
 
     Attributes:
-        answered: whether the model has answered before; the caller sets True if a resumed evaluation has answers.
+        answered: whether the model has ever answered. If an evaluation is resumed and holds answers, the caller sets
+            True.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class EvaluationHarness:
         verbose: bool = False,
         record_observations: bool = True,
     ) -> EpisodeResult:
-        """Let the model play one task.
+        """Let the model play one task and return the episode.
 
         Args:
             task_spec: the task.
@@ -84,7 +86,7 @@ class EvaluationHarness:
             record_observations: whether the trajectory holds every image.
 
         Returns:
-            The episode; ``info["model_error"]`` describes the error of the model, if the model raised one.
+            The episode. If the model raised an error, ``info["model_error"]`` describes the error.
 
         Raises:
             TaskError: the task is not valid, or was made for another tiling.
@@ -107,9 +109,10 @@ class EvaluationHarness:
         return result
 
     def judge(self, task_spec: TaskSpecification, verbose: bool = False) -> TaskBenchmarkResult:
-        """Let the model play one task and compare the episode with the optimum; images are not recorded.
+        """Let the model play one task, and return the result of comparing the episode with the optimum.
 
-        If the task's certificate is in doubt, ``episode.info["certificate"]`` says why.
+        Images are not recorded. If the task's certificate is in doubt, ``episode.info["certificate"]`` gives the
+        reason.
 
         Raises:
             TaskError: the task is not valid, or was made for another tiling.
@@ -128,10 +131,10 @@ class EvaluationHarness:
     def evaluate_tier(
         self, tier: int, task_dir: str | os.PathLike[str] = library.TASKS, verbose: bool = False
     ) -> TierMetrics:
-        """Let the model play every task in ``task_dir/tier<tier>``.
+        """Let the model play every task in ``task_dir/tier<tier>``; return the metrics of the tier.
 
         Raises:
-            TaskError: the folder does not exist, or a file in the folder is no valid task or was made for another
+            TaskError: the folder does not exist, or a file in the folder is not a valid task or was made for another
                 tiling.
             ModelError: the model cannot be used.
         """
@@ -146,15 +149,15 @@ class EvaluationHarness:
         tiers: Sequence[int] | None = None,
         verbose: bool = False,
     ) -> EvaluationResult:
-        """Let the model play every task of some tiers.
+        """Let the model play every task of the given tiers; return the metrics.
 
         Args:
-            task_dir: holds the folders ``tier1``, ``tier2``, ...
+            task_dir: folder that holds the folders ``tier1``, ``tier2``, ...
             tiers: numbers of the tiers; None for every folder that exists.
             verbose: whether to print every step.
 
         Raises:
-            TaskError: a folder does not exist, or a file is no valid task.
+            TaskError: a folder does not exist, or a file is not a valid task.
             ModelError: the model cannot be used.
         """
         chosen = library.tiers(task_dir) if tiers is None else tiers
@@ -164,7 +167,7 @@ class EvaluationHarness:
     def evaluate_task_set(
         self, task_specs: Iterable[TaskSpecification], benchmark_name: str = "custom", verbose: bool = False
     ) -> BenchmarkEvaluationResult:
-        """Let the model play tasks, and compute the points.
+        """Let the model play tasks; return the metrics, including the points.
 
         Raises:
             TaskError: a task is not valid, or was made for another tiling. A wrong tiling is found before any task is
@@ -179,7 +182,7 @@ class EvaluationHarness:
     def evaluate_task_dir(
         self, task_dir: str | os.PathLike[str], benchmark_name: str | None = None, verbose: bool = False
     ) -> BenchmarkEvaluationResult:
-        """Let the model play every task in a folder, and compute the points.
+        """Let the model play every task in a folder; return the metrics, including the points.
 
         Args:
             task_dir: folder of the tasks.
@@ -187,7 +190,7 @@ class EvaluationHarness:
             verbose: whether to print every step.
 
         Raises:
-            TaskError: the folder does not exist, or a file in the folder is no valid task or was made for another
+            TaskError: the folder does not exist, or a file in the folder is not a valid task or was made for another
                 tiling.
             ModelError: the model cannot be used.
         """
@@ -201,7 +204,7 @@ class EvaluationHarness:
         self.runner.close()
 
     def set_up(self) -> None:
-        """Call the model's ``setup`` unless ``setup`` was called before.
+        """Call the model's ``setup`` if it was not called before.
 
         Raises:
             ModelError: the model cannot be used.

@@ -1,9 +1,11 @@
 """Metrics of an evaluation: per task, per tier and per benchmark (pure except for files).
 
 A solved task earns ``available_points * optimality_ratio``. The ratio is the number of optimal steps divided by the
-number of steps taken, so a shortest solution has 1.0. The available points are the tier of the task, unless the task's
-``metadata`` gives ``points``. If the search for the optimum gave up, ``optimal_steps`` is None. The ratio
-then uses the best proven lower bound instead, so that ratio and points are lower bounds, too.
+number of steps taken; it is 1.0 for a shortest solution. The available points are ``points`` in the task's
+``metadata``, or the tier of the task if ``points`` is missing.
+
+If the search for the optimum gives up, ``optimal_steps`` is None. In this case, the ratio is computed from the best
+proven lower bound, so that ratio and points are lower bounds, too.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 
 MAX_BYTES: Final = 1 << 30
-"""The most bytes of a results file that is read."""
+"""Largest size of a results file in bytes; larger files are refused."""
 
 
 @dataclass
@@ -31,9 +33,9 @@ class TaskBenchmarkResult:
     Attributes:
         optimal_steps: length of a shortest solution; None if the task has no solution or the length is unknown.
         bound: lower bound on the length of every solution, proven by this program; None without a bound. If
-            ``optimal_steps`` comes from the task's certificate, the bound may be less.
-        optimality_ratio: ``optimal_steps``, or ``bound`` if the optimum is unknown, divided by the steps taken; in
-            (0, 1]. None if the task was not solved.
+            ``optimal_steps`` comes from the task's certificate, the bound may be lower than ``optimal_steps``.
+        optimality_ratio: ``optimal_steps`` divided by the steps taken, in (0, 1]; None if the task was not solved. If
+            the optimum is unknown, ``bound`` replaces ``optimal_steps``.
         points_earned: available points times the ratio; 0.0 if the task was not solved.
     """
 
@@ -56,8 +58,8 @@ class TaskBenchmarkResult:
         Args:
             spec: the task.
             episode: the episode of the task.
-            optimal_steps: see the attributes.
-            bound: see the attributes; None means that ``optimal_steps`` are proven.
+            optimal_steps: as the attribute of this class.
+            bound: as the attribute of this class; None means that ``optimal_steps`` is proven and is the bound.
         """
         bound = optimal_steps if bound is None else bound
         ratio = None
@@ -83,14 +85,16 @@ class TaskBenchmarkResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of the results file, without the states of steps, which the actions determine."""
+        """Return the entry of the results file, without the states of steps, because the actions determine these
+        states.
+        """
         names = ("task_id", "success", "steps_taken", "optimal_steps", "bound", "optimality_ratio")
         data = {name: getattr(self, name) for name in (*names, "available_points", "points_earned")}
         return {**data, "episode": self.episode.to_dict(states=False)}
 
     @property
     def against_bound(self) -> bool:
-        """Whether ratio and points use ``bound`` and are therefore lower bounds, too."""
+        """Whether the ratio and the points were computed from ``bound`` and are therefore lower bounds."""
         return self.optimality_ratio is not None and self.optimal_steps is None
 
     @classmethod
@@ -98,7 +102,7 @@ class TaskBenchmarkResult:
         """Rebuild a result from the dict of :meth:`to_dict`.
 
         Raises:
-            KeyError, TypeError, ValueError: the dict is not one that :meth:`to_dict` returned.
+            KeyError, TypeError, ValueError: the dict does not have the form of :meth:`to_dict`.
         """
         optimal = data["optimal_steps"]
         bound = data.get("bound")
@@ -130,7 +134,7 @@ class TierMetrics:
 
     @classmethod
     def of(cls, tier: int, results: Sequence[EpisodeResult]) -> TierMetrics:
-        """Compute the metrics of the episodes of a tier."""
+        """Return the metrics of the episodes of a tier."""
         solved = sum(each.success for each in results)
         return cls(
             tier=tier,
@@ -160,7 +164,7 @@ class EvaluationResult:
 
     @classmethod
     def of(cls, model_name: str, tiers: Mapping[int, TierMetrics]) -> EvaluationResult:
-        """Compute the metrics over the episodes of all tiers."""
+        """Return the metrics over the episodes of all tiers."""
         episodes = [each for tier in tiers.values() for each in tier.results]
         return cls(
             model_name=model_name,
@@ -195,8 +199,8 @@ class BenchmarkEvaluationResult:
     Attributes:
         point_rate: points earned divided by points available.
         avg_optimality_ratio: mean ratio of the solved tasks; 0.0 if no task was solved.
-        num_against_bound: number of solved tasks whose ratio uses the lower bound. If the number is not 0, points,
-            point rate and mean ratio are lower bounds, too.
+        num_against_bound: number of solved tasks whose ratio is computed from the lower bound. If this number is above
+            0, points, point rate and mean ratio are lower bounds, too.
         run: JSON-able settings, versions and times of the run, as under ``run`` in the results file; empty if unknown.
     """
 
@@ -226,7 +230,7 @@ class BenchmarkEvaluationResult:
         results: Sequence[TaskBenchmarkResult],
         run: Mapping[str, Any] | None = None,
     ) -> BenchmarkEvaluationResult:
-        """Compute the metrics of the results of tasks."""
+        """Return the metrics of the results of tasks."""
         ratios = [each.optimality_ratio for each in results if each.optimality_ratio is not None]
         available = math.fsum(each.available_points for each in results)
         earned = math.fsum(each.points_earned for each in results)
@@ -263,7 +267,7 @@ class BenchmarkEvaluationResult:
         """Rebuild a result from the dict of :meth:`to_dict`; the metrics are computed anew from the tasks.
 
         Raises:
-            KeyError, TypeError, ValueError: the dict is not one that :meth:`to_dict` returned.
+            KeyError, TypeError, ValueError: the dict does not have the form of :meth:`to_dict`.
         """
         results = [TaskBenchmarkResult.from_dict(each) for each in data["task_results"]]
         name = str(data["benchmark_name"])
@@ -280,20 +284,20 @@ class BenchmarkEvaluationResult:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BenchmarkEvaluationResult:
-        """Read a results file.
+        """Return the result in a results file.
 
         Raises:
-            EvaluationError: the file cannot be read or is no results file.
+            EvaluationError: the file cannot be read or is not a results file.
         """
         return read_saved(path, cls.from_dict, MAX_BYTES, "a results file of an evaluation")
 
 
 def available_points(spec: TaskSpecification) -> float:
-    """Return ``metadata["points"]`` of a valid task; without this entry, return the task's tier."""
+    """Return ``metadata["points"]`` of a valid task, or the task's tier if this entry is missing."""
     return float((spec.metadata or {}).get("points", spec.difficulty_tier))
 
 
 def _mean(values: Iterable[float]) -> float:
-    """Return the mean, or 0.0 of no values."""
+    """Return the mean of values, or 0.0 if there are no values."""
     listed = list(values)
     return math.fsum(listed) / len(listed) if listed else 0.0

@@ -1,8 +1,9 @@
 """The interface of models that play tasks: inputs, outputs, and hooks around an episode.
 
-A model is judged by :meth:`ModelInterface.predict`. ``predict`` gets only what the observability of the task allows,
-never a :class:`~gridworld.backends.base.GridState`. Two kinds of models override the hooks around an episode: models
-that know the task on purpose (bfs, greedy), and models with a state for each episode.
+A model is judged by the actions that :meth:`ModelInterface.predict` returns. ``predict`` gets only what the
+observability of the task allows, never a :class:`~gridworld.backends.base.GridState`. Two kinds of models override the
+hooks around an episode: models that intentionally know the task (bfs, greedy), and models that keep a state for each
+episode.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ class ModelInput:
             the image is empty, shape (0, 0, 3).
         text_prompt: the task in words.
         action_space: names of the actions by number.
-        step_number: number of the requested action, from 1.
+        step_number: number of the action that the model is to choose, from 1.
         max_steps: number of actions after which the episode ends.
-        additional_context: effects of the last actions, the observation as text, or both, as the settings of the
-            harness say; None for no text.
+        additional_context: effects of the last actions, the observation as text, or both; None for no text. The
+            settings of the harness decide.
         prior_images: earlier images, oldest first; the settings of the harness limit their number.
     """
 
@@ -84,8 +85,9 @@ class ModelInterface(ABC):
     each action, then ``end_episode`` and ``episode_details``. At the end, the harness calls ``teardown``.
 
     Three kinds of errors end the evaluation: a :class:`~gridworld.errors.ModelUnavailableError`, a failed import, and a
-    :class:`~gridworld.errors.ModelError` before the model's first answer of all episodes. The present episode is then
-    not counted. Any other error ends only the episode, which counts as not solved; its result names the error.
+    :class:`~gridworld.errors.ModelError` before the model's first answer in the evaluation. In these cases, the present
+    episode is not counted. Any other error ends only the episode, which counts as not solved; its result names the
+    error.
 
     Attributes:
         uses_images: whether the model uses images. If False, the harness draws no images, and ``ModelInput.image`` is
@@ -113,11 +115,11 @@ class ModelInterface(ABC):
         return False
 
     def predict_batch(self, inputs: list[ModelInput]) -> list[ModelOutput]:
-        """Return the next action for each of several observations, in their order."""
+        """Return the next actions for several observations, in the order of ``inputs``."""
         return [self.predict(each) for each in inputs]
 
     def setup(self, device: str = "cpu") -> None:  # noqa: B027 - most models have nothing to prepare
-        """Prepare the model, such as load its weights or check that its server answers.
+        """Prepare the model; for example, load its weights or check that its server answers.
 
         Args:
             device: device on which a local model computes, such as "cpu" or "cuda:0".
@@ -132,7 +134,7 @@ class ModelInterface(ABC):
     def begin_episode(  # noqa: B027 - most models need only observations
         self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
     ) -> None:
-        """Prepare for an episode, after the environment was reset.
+        """Prepare for an episode. The environment was reset before this call.
 
         Args:
             task_spec: the task, for models that look ahead or simulate the task themselves.
@@ -145,7 +147,7 @@ class ModelInterface(ABC):
         """
 
     def end_episode(self, result: EpisodeResult) -> None:  # noqa: B027 - most models need no result
-        """Note that the episode is over, solved or not."""
+        """Take note of the end of an episode, solved or not."""
 
     def episode_details(self) -> Mapping[str, Any] | None:
         """Return JSON-able details of the last episode, such as calls and cost; None for no details.

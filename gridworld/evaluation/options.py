@@ -22,7 +22,7 @@ ASKED_MODELS: Final = option_group("Model PREFIX/NAME, and others where it makes
 
 _TIERS: Final = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*")
 _MAX_TIERS: Final = 1000
-"""The most tiers of one range."""
+"""Largest number of tiers in one range."""
 
 
 def parse_tiers(text: str) -> tuple[int, ...] | None:

@@ -1,1 +1,1 @@
-"""Playing of episodes on any backend, and records of their steps."""
+"""Running of episodes on any backend, and records of their steps."""

@@ -1,4 +1,4 @@
-"""Reading of JSON files of results, and file names made from untrusted text."""
+"""Reading of results from JSON files, and file names made from untrusted text."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _MAX_STEM: Final = 100
 
 
 def file_stem(text: str) -> str:
-    """Encode ``text`` as a file stem; different texts get different stems even on file systems that ignore case.
+    """Return ``text`` as a file stem; different texts get different stems even on file systems that ignore case.
 
-    A text stays unchanged if the text is a safe lower-case stem that does not end like a digest. All other texts are
-    shortened to safe characters, and the first 8 digits of the SHA-256 of the text are appended.
+    A text that is already a safe lower-case stem stays unchanged, unless it ends like a digest. In any other text,
+    unsafe characters are replaced and the text is shortened. Then the first 8 digits of the SHA-256 of the original
+    text are appended.
     """
     safe = _UNSAFE.sub("_", text).lstrip(".")[:_MAX_STEM]
     is_unchanged = safe == text and safe == safe.lower()
@@ -44,7 +45,7 @@ def read_saved(path: str | os.PathLike[str], make: Callable[[Any], T], limit: in
     Args:
         path: path of the file.
         make: builds the object from the parsed JSON.
-        limit: the most bytes that the file may have.
+        limit: largest size of the file in bytes.
         what: the expected kind of file, for the error message.
 
     Raises:

@@ -14,18 +14,19 @@ from gridworld.runner.encoding import json_text, read_saved
 from spca.common.files import replace_file
 
 _MAX_BYTES: Final = 64 << 20
-"""The most bytes of the file of one episode, which suffice for thousands of steps with their states."""
+"""Largest size in bytes of the file of one episode. It suffices for thousands of steps with their states."""
 
 
 @dataclass
 class Trajectory:
-    """One step: the observation, the action and the reward.
+    """One step of an episode: the observation, the action and the reward.
 
     Attributes:
         step: number of the step, from 1.
         observation: observation **before** the action: an RGB image, uint8, shape (height, width, 3), or an
-            :class:`~gridworld.rules.observation.Observation`; None if not recorded. Never written to files.
-        action, action_name: the action.
+            :class:`~gridworld.rules.observation.Observation`; None if not recorded. Observations are never written to
+            files.
+        action, action_name: number and name of the action.
         reward: the reward of the action.
         state: the state **before** the action; None if not recorded.
         info: notes of the backend and the policy about the step.
@@ -40,7 +41,7 @@ class Trajectory:
     info: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self, states: bool = True) -> dict[str, Any]:
-        """Return the fields except the observation; the state is left out if ``states`` is False."""
+        """Return the fields except the observation. If ``states`` is False, the state is left out, too."""
         data = {"step": self.step, "action": self.action, "action_name": self.action_name, "reward": self.reward}
         if states and self.state is not None:
             data["state"] = self.state.to_dict()
@@ -48,10 +49,11 @@ class Trajectory:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trajectory:
-        """Rebuild a step from the dict of :meth:`to_dict`, with None as the observation and as a missing state.
+        """Rebuild a step from the dict of :meth:`to_dict`. The observation is None; the state is None if the dict has
+        no state.
 
         Raises:
-            KeyError, TypeError, ValueError: the dict is not one that :meth:`to_dict` returned.
+            KeyError, TypeError, ValueError: the dict does not have the form of :meth:`to_dict`.
         """
         action = int(data["action"])
         state = data.get("state")
@@ -74,14 +76,15 @@ class EpisodeResult:
         success: whether the goal was reached.
         total_reward: sum of the rewards of all steps.
         steps_taken: number of actions done.
-        terminated, truncated: whether the environment ended the episode by its rules or after ``max_steps``; both are
-            False if the policy stopped before.
+        terminated: whether the environment ended the episode by its rules.
+        truncated: whether the environment ended the episode after ``max_steps``. If the policy stopped earlier,
+            ``terminated`` and ``truncated`` are False.
         trajectory: one entry per step; empty if not recorded.
         final_state: the state after the last action.
         seed: seed of the episode.
         mission: the task in words.
-        info: further JSON-able values: ``model_error`` if the model failed, ``model_seconds`` that the model took, and
-            the ``details`` that the model returned.
+        info: further JSON-able values: ``model_error`` if the model failed, ``model_seconds``, which is the time that
+            the model took, and the ``details`` that the model returned.
     """
 
     task_id: str
@@ -103,9 +106,9 @@ class EpisodeResult:
         return [each.action for each in self.trajectory]
 
     def to_dict(self, states: bool = True) -> dict[str, Any]:
-        """Return all fields without observations; states of steps are left out if ``states`` is False.
+        """Return all fields except the observations. If ``states`` is False, the states of steps are left out, too.
 
-        The dict is JSON-able if every ``info`` is.
+        The dict is JSON-able if the values of every ``info`` are JSON-able.
         """
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         data["trajectory"] = [each.to_dict(states) for each in self.trajectory]
@@ -118,7 +121,7 @@ class EpisodeResult:
         """Rebuild an episode, without observations, from the dict of :meth:`to_dict`.
 
         Raises:
-            KeyError, TypeError, ValueError: the dict is not one that :meth:`to_dict` returned.
+            KeyError, TypeError, ValueError: the dict does not have the form of :meth:`to_dict`.
         """
         return cls(
             task_id=str(data["task_id"]),
@@ -146,7 +149,7 @@ class EpisodeResult:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EpisodeResult:
-        """Read a file that :meth:`save` wrote.
+        """Return the episode in a file that :meth:`save` wrote.
 
         Raises:
             EvaluationError: the file cannot be read or holds no episode.

@@ -54,7 +54,7 @@ class GridRunner:
         verbose: bool = False,
         record_observations: bool = True,
     ) -> EpisodeResult:
-        """Play one episode.
+        """Play one episode and return its result.
 
         Args:
             task_spec: the task.
@@ -67,7 +67,7 @@ class GridRunner:
 
         Raises:
             TaskError: the task is not valid.
-            ActionError: the policy returned a value that is no action.
+            ActionError: the policy returned a value that is not an action.
         """
         self.backend.configure(task_spec)
         seed = task_spec.seed if seed is None else seed
@@ -112,19 +112,19 @@ class GridRunner:
     def run_batch(
         self, task_specs: Iterable[TaskSpecification], policy_fn: PolicyFn | None = None, verbose: bool = False
     ) -> list[EpisodeResult]:
-        """Play one episode of each task in the given order, each with the seed of its task."""
+        """Play one episode of each task, with the seed of the task; return the results in the order of the tasks."""
         return [self.run_episode(spec, policy_fn, verbose=verbose) for spec in task_specs]
 
     def collect_demonstrations(
         self, task_spec: TaskSpecification, actions: Sequence[SupportsIndex], seed: int | None = None
     ) -> EpisodeResult:
-        """Play an episode with the given actions and record every step.
+        """Play an episode with the given actions, record every step and return the result.
 
-        If the actions run out first, the episode stops, neither terminated nor truncated. If the episode ends first,
-        the remaining actions are ignored.
+        If the actions run out before the episode ends, ``terminated`` and ``truncated`` are False. If the episode ends
+        first, the remaining actions are ignored.
 
         Raises:
-            ActionError: a value is no action; no step has been done.
+            ActionError: a value is not an action; no step was done.
         """
         remaining = iter([as_action(action) for action in actions])
         return self.run_episode(task_spec, lambda *_: next(remaining, None), seed=seed)
@@ -202,13 +202,16 @@ class GridRunner:
 
 
 def random_policy(seed: int) -> PolicyFn:
-    """Return a policy that draws every action at random, all equally likely; equal seeds give equal actions."""
+    """Return a policy that draws each action at random, with the same probability for all actions.
+
+    Policies with equal seeds return equal actions.
+    """
     generator = random.Random(seed)  # noqa: S311 - a baseline, not a secret
     return lambda *_: generator.randrange(len(Action))
 
 
 def _action_and_notes(answer: Any) -> tuple[Action, Mapping[str, Any]]:
-    """Return the action and the notes of a policy's answer, which may be an action alone."""
+    """Return (action, notes) from a policy's answer; the notes are empty if the answer is only an action."""
     if isinstance(answer, tuple):
         action, *rest = answer
         notes = rest[0] if rest and rest[0] is not None else {}

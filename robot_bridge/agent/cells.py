@@ -1,8 +1,12 @@
 """Divide an occupancy map into the cells that an agent of a grid world knows, and classify each cell (pure).
 
-Cells are squares of 1 m. A cell is (rows south, columns east) of cell (0, 0), in whose middle the robot's footprint
-stood at the start. The occupancy map tells free ground, walls and cells with a thing. Only the camera tells what the
-thing is, and what lies flat on the floor or hangs above the lidar (:mod:`robot_bridge.agent.senses`).
+A cell is a square of 1 m. Its coordinates are the numbers of cells (south, east) of cell (0, 0). At the start, the
+middle of the robot's footprint was in the middle of cell (0, 0).
+
+The map, made from lidar scans, shows whether a cell is free, a wall, or holds a thing. Only the camera shows what the
+thing is. Only the camera shows what lies flat on the floor or hangs above the lidar (:mod:`robot_bridge.agent.senses`).
+
+A return is an occupied point of the map. A face is an edge of a cell along which many returns lie, as along a wall.
 """
 
 from __future__ import annotations
@@ -23,24 +27,24 @@ Cell = tuple[int, int]
 VIEW: Final = 7
 """Side of the square window that an agent sees, in cells; the agent stands in the middle of the near side."""
 STEPS: Final = ((0, 1), (1, 0), (0, -1), (-1, 0))
-"""Step to the next cell (rows, columns) by direction: 0 East, 1 South, 2 West, 3 North."""
+"""By direction (0 East, 1 South, 2 West, 3 North): the step (rows, columns) to the next cell."""
 
 OCCUPIED: Final = 65
-"""Map codes from this value up count as occupied."""
+"""Map codes of this value or more count as occupied."""
 FREE_BELOW: Final = 45
-"""Map codes from 0 to below this value count as free."""
+"""Map codes from 0 up to, but not including, this value count as free."""
 FACE: Final = 0.15
-"""A return nearer than this to an edge of its cell, in metres, lies on the edge; other returns stand inside."""
+"""A return nearer than this, in metres, to an edge of its cell lies on the edge; every other return lies inside."""
 _MIDDLE: Final = 0.15
-"""Half the side of the square in the middle of a cell, in metres."""
+"""A cell's middle is a square; this is half the side of the square, in metres."""
 _FACE_SHARE = 0.4
-"""Share of an edge that returns must cover so that the edge counts as a face."""
+"""Fraction of an edge that returns must cover so that the edge counts as a face."""
 _MIDDLE_SHARE = 0.5
-"""Share of a cell's middle that must be seen free so that the cell counts as free."""
+"""Fraction of a cell's middle that must be seen free so that the cell counts as free."""
 _SEEN_INTO = 0.15
 """Area of a cell, in square metres, that must be seen free so that the cell counts as seen into."""
 _THING_RETURNS: Final = 3
-"""Fewest returns inside a cell that count as a thing."""
+"""Least number of returns inside a cell that count as a thing."""
 
 
 class Ground(IntEnum):
@@ -88,7 +92,7 @@ class Terrain:
     corner: Cell
 
     def ground_at(self, cell: Cell) -> Ground:
-        """Return the class of a cell, which is unknown outside of the rectangle."""
+        """Return the class of a cell; outside the rectangle, every cell is unknown."""
         row = cell[0] - self.corner[0]
         column = cell[1] - self.corner[1]
         rows, columns = self.ground.shape
@@ -98,10 +102,14 @@ class Terrain:
 
 
 def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
-    """Classify the cells that the map shows.
+    """Return the class of every cell that the map shows.
 
-    A cell that was seen into and has returns well inside holds a thing. Otherwise, a cell whose middle was seen free is
-    free. A cell that shows a face and was not seen into is a wall. Every other cell is unknown.
+    A cell counts as seen into if enough of its area was seen free. The first rule that applies decides:
+
+    1. A cell that was seen into and has enough returns away from its edges holds a thing.
+    2. A cell whose middle was seen free is free.
+    3. A cell that has a face and was not seen into is a wall.
+    4. Every other cell is unknown, except that an inner corner of a room becomes a wall (:func:`_close_corners`).
     """
     rows, columns = np.nonzero(chart.codes >= 0)
     if not len(rows):
@@ -148,7 +156,7 @@ def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
 
 
 def is_bare(chart: OccupancyMap, lattice: Lattice, cell: Cell) -> bool:
-    """Return whether no map point well inside a cell is occupied; unknown points count as bare."""
+    """Return whether the inside of a cell, away from its edges, has only free or unknown map points."""
     x, y = lattice.middle(cell)
     half = 0.5 - FACE
     column = int((x - half - chart.x) / chart.resolution)
@@ -162,10 +170,11 @@ def is_bare(chart: OccupancyMap, lattice: Lattice, cell: Cell) -> bool:
 def _find_faces(
     south: NDArray[np.floating], east: NDArray[np.floating], corner: Cell, shape: tuple[int, int], resolution: float
 ) -> NDArray[np.bool_]:
-    """Return which cells show a face, as bool of ``shape``: cells with enough returns on one of their four edges.
+    """Return which cells have a face, that is, enough returns on one of their four edges.
 
-    ``south`` and ``east`` are the returns' metres from the north-west corner of cell (0, 0). Returns near the end of an
-    edge do not count, because such returns may lie on the crossing edge.
+    The result is a bool array of ``shape``, whose element [0, 0] belongs to the cell ``corner``. ``south`` and ``east``
+    are the coordinates of the returns, in metres from the north-west corner of cell (0, 0). Returns near the end of an
+    edge do not count, because they may lie on the crossing edge.
     """
     by_row = _find_faces_across(south, east, corner, shape, resolution)
     by_column = _find_faces_across(east, south, corner[::-1], shape[::-1], resolution)
@@ -175,9 +184,9 @@ def _find_faces(
 def _find_faces_across(
     across: NDArray[np.floating], along: NDArray[np.floating], corner: Cell, shape: tuple[int, int], resolution: float
 ) -> NDArray[np.bool_]:
-    """Return which cells have a face on one of the two edges that cross the axis ``across``.
+    """Return which cells have a face on one of the two edges that are perpendicular to the axis ``across``.
 
-    The axes of ``corner``, of ``shape`` and of the result are in the order (across, along).
+    ``corner``, ``shape`` and the result have their axes in the order (across, along).
     """
     line = np.rint(across)
     is_near_line = np.abs(across - line) < FACE
@@ -201,10 +210,10 @@ def _find_faces_across(
 
 
 def _close_corners(ground: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the ground with unknown cells at inner corners of rooms turned into walls.
+    """Return a copy of ``ground`` in which the unknown cells in inner corners of rooms are walls.
 
-    The cell in an inner corner shows no face itself. Two of its neighbours are walls, and the cell diagonally between
-    these neighbours is free or holds a thing.
+    The lidar sees no face of such a cell. The cell is recognised by three neighbours: the cells above or below it and
+    beside it are walls, and the diagonal cell between these two is free or holds a thing.
     """
     padded = np.pad(ground, 1)
     joins = np.zeros(ground.shape, bool)
@@ -226,7 +235,8 @@ def _close_corners(ground: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def window(cell: Cell, direction: int) -> Iterator[tuple[int, int, Cell]]:
     """Yield the cells of an agent's window, from near to far and from left to right.
 
-    Each item is (cells ahead of the agent, cells right of the window's left side, cell).
+    The agent stands in ``cell`` and faces ``direction``. Each item is (number of cells ahead of the agent, number of
+    cells right of the window's left side, cell).
     """
     ahead_rows, ahead_columns = STEPS[direction]
     right_rows, right_columns = STEPS[(direction + 1) % 4]
@@ -239,10 +249,10 @@ def window(cell: Cell, direction: int) -> Iterator[tuple[int, int, Cell]]:
 
 
 def spread_light(clear: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which cells of a window light reaches, by the rules of MiniGrid.
+    """Return which cells of a window are reached by light, by the rules of MiniGrid.
 
-    ``clear`` says which cells let light through. Argument and result are bool (forward, across) with the agent at
-    [0, 3]. In each row, from near to far, light spreads to the right, then to the left.
+    ``clear`` says which cells let light through. ``clear`` and the result are bool (forward, across). The light starts
+    at the agent, at [0, 3]. In each row, from near to far, light first spreads to the right and then to the left.
     """
     rows, columns = clear.shape
     last = columns - 1

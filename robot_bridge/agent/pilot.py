@@ -1,8 +1,8 @@
 """The pilot, which turns an agent's primitives into decisions and has the decisions carried out.
 
-Every motion is a NavigationDecision, which passes the executor, the controller and the safety chain like a model's
-decision. For a quarter turn of the agent, the robot drives arcs within the cell until the robot has the new heading.
-Therefore the goal given to the executor is a pose, not only a place.
+Every motion is a NavigationDecision. Like a model's decision, it passes the executor, the controller and the safety
+chain. For a quarter turn of the agent, the robot drives arcs within its cell until it has the new heading. Therefore
+the goal given to the executor is a pose, not only a place.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FACING: Final = radians(15)
 PATIENCE_S: Final = 90.0
 """Longest time for carrying out a decision."""
 PAUSE_S: Final = 1.0
-"""Pause after a failed drive, in which the map may forget an obstacle that is gone."""
+"""Pause after a failed drive, in seconds; during the pause, the map can forget an obstacle that is gone."""
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ class Pilot:
         return self.pose.ahead(self._controller.config.body.centre)
 
     def wait(self, until: Callable[[], bool], seconds: float) -> bool:
-        """Run the control loop without a goal until ``until`` returns True; return False after ``seconds``."""
+        """Return whether ``until`` returns True within ``seconds``; meanwhile, run the control loop without a goal."""
         end = self.state.now + seconds
         while not until():
             if self.state.now >= end:
@@ -134,10 +134,10 @@ class Pilot:
         self._decide(Tool.REPORT_DISCOVERY, discovery, f" {label}")
 
     def go(self, x: float, y: float, heading: float) -> bool:
-        """Drive the footprint's middle to a pose in the map frame; return whether the robot stands there.
+        """Drive the footprint's middle to a pose in the map frame; return whether the robot reached the pose.
 
-        If no maneuver leads straight to the pose, as in a narrow dead end, first turn on the spot and try again. If
-        that fails, drive to the place with any heading and turn there.
+        If the drive fails, as in a narrow dead end, first turn to the heading at the present place and drive again. If
+        this also fails, drive to (``x``, ``y``) with any heading and turn to the heading at that place.
         """
         goal = NavGoalTarget(x, y, heading, TOLERANCE)
         if self._reach(goal, heading):

@@ -1,7 +1,8 @@
 """Check that an agent can carry out a plan, before the robot moves (pure).
 
-The agent's actions are read from its source without running the source. In a plan, things are named kind_colour, as
-the planner and the agent's actions name them. A thing without a matching sign cannot exist around a robot.
+The agent's actions are read from its source without running the source. In a plan, the name of a thing has the form
+kind_colour, which the planner and the agent's actions also use. Around a robot, only things for which there is a sign
+can exist.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ _MIN_SIMILARITY: Final = 0.75
 
 
 def _collect_colours() -> Mapping[str, Sequence[str]]:
-    """Return the colours of each kind of thing for which there are signs, and of ``object``, in order."""
+    """Return the colours of each kind of thing that has signs, in order and followed by "any".
+
+    The kind ``object``, which means a key, a ball or a box, has all colours.
+    """
     colours: dict[str, list[str]] = {}
     for kind, colour, _ in LABELS:
         of_kind = colours.setdefault(kind, [])
@@ -134,11 +138,11 @@ def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[
 
 
 def _find_problem(name: str, words: Collection[str]) -> str:
-    """Return why no thing can have the name ``name``, or "" if a thing can have the name.
+    """Return why there can be no thing called ``name``, or "" if there can be one.
 
     Only two forms are refused: a known kind with an unknown colour, and an unknown kind with a known colour. ``words``
-    are the words in the agent's source. An unknown kind or colour among these words is accepted, because the agent may
-    use the argument for something else.
+    are the words in the agent's source. An unknown kind or colour is accepted if it is one of these words, because the
+    agent may use the argument for something else.
     """
     kind, _, rest = name.partition("_")
     colour = rest.partition("_")[0]
@@ -158,7 +162,7 @@ def _find_problem(name: str, words: Collection[str]) -> str:
 
 
 def _suggest_name(name: str) -> str:
-    """Return a question with the most similar name of a thing, or "" if no name is similar."""
+    """Return the question "did you mean ...?" with the most similar name of a thing, or "" if no name is similar."""
     names: list[str] = []
     for kind, colours in COLOURS_OF_KINDS.items():
         names += [f"{kind}_{colour}" for colour in colours]

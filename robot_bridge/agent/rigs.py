@@ -1,4 +1,7 @@
-"""Robots with everything that an agent's world needs: the twin of a level, or a real robot with an operator."""
+"""Rigs: robots with everything that an agent's world needs.
+
+The robot is either the simulated robot in the twin of a MiniGrid level, or a real robot with an operator.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ class Rig:
         carrying: str | None = None,
         difference: Callable[[], str] = _no_difference,
     ) -> None:
-        """Build the parts that drive the robot; ``start`` is its pose in the map frame, by default the origin."""
+        """Build the parts that drive the robot.
+
+        ``start`` is the robot's pose in the map frame, by default the origin.
+        """
         config = robot.config
         navigation = Navigation(config, start or Pose())
         self.controller = Controller(robot, clock, navigation, SafetyChain(config))
@@ -64,7 +70,7 @@ class Rig:
 
 
 def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Rig:
-    """Return the simulated robot in the twin of a MiniGrid level, judged by the level itself.
+    """Return a rig with the simulated robot in the twin of a MiniGrid level; the level itself is the judge.
 
     Args:
         env_id: id of the MiniGrid level.
@@ -124,11 +130,11 @@ _DONE = 6
 """Code of the primitive "done"."""
 
 Judge = ShadowJudge | OperatorJudge
-"""Keeper of the task (``mission``) that knows when the task is done; the agent cannot see the judge.
+"""Judge of an episode, who holds the task (``mission``) and knows when it is done; the agent cannot see the judge.
 
 ``over`` and ``solved`` are the state of the episode, and ``reward`` is the episode's reward. If the episode is over but
 not solved, ``why_over`` says why. ``step`` counts a primitive that has physically happened. ``count_failed_primitive``
-counts a primitive that failed, which takes a step, too.
+counts a primitive that failed, because a failed primitive also takes a step.
 """
 
 
@@ -169,9 +175,10 @@ class OperatorEffects:
         return self._ask_for_thing(f"{request} What is there now (such as: open red door; nothing)?")
 
     def _ask_for_thing(self, question: str) -> EffectResult:
-        """Ask the operator which thing is there, and return the thing as the result of an effect.
+        """Ask the operator which thing is there, and return the answer as the result of an effect.
 
-        The effect has failed if the answer is empty or names a thing for which there is no sign.
+        The answer "nothing" means that the effect succeeded and no thing is there. An empty answer, or a thing for
+        which there is no sign, means that the effect failed.
         """
         words = self._ask(f"{question} Empty: it cannot be done. ").lower().split()
         if words == ["nothing"]:

@@ -5,8 +5,8 @@
     lidar -> occupancy map -> terrain ┐
     camera -> signs and floor ────────┴─> cells -> window
 
-A sign hangs too high for a camera in the next cell. A goal or lava is also marked on the floor, and the floor can be
-seen from the next cell. Therefore a cell counts as looked at once its floor was seen.
+From the next cell, the camera cannot see a sign, because the sign hangs too high. A goal or lava is also marked on the
+floor, which the camera can see from the next cell. Therefore a cell counts as looked at as soon as its floor was seen.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from robot_bridge.twin.worlds.levels import direction_of, heading_of
 from spca.common.command import program
 
 MARKS: Final[Mapping[int, Label]] = {1: ("goal", "green", ""), 2: ("lava", "red", "")}
-"""Labels that colours on the floor stand for; 0 is no mark."""
+"""By number: the label that a colour on the floor marks; the number 0, which is not listed, means no mark."""
 _ON_FLOOR = 0.03
 """Points below this height, in metres, belong to the floor."""
 _INNER = 0.3
-"""Half the side, in metres, of the square in the middle of a cell in which floor is looked for."""
+"""Only floor in a square in the middle of a cell is examined; this is half the side of the square, in metres."""
 _MIN_POINTS = 20
-"""Fewest points of floor from which a cell counts as seen."""
+"""A cell counts as seen if a picture shows at least this many points of its floor."""
 _CONTRAST = 40
-"""How much the green or red of a mark exceeds the other two channels, of 255."""
+"""In a mark, green or red exceeds each of the other two colour channels by more than this, of 255."""
 _MAX_OFF_MIDDLE = 0.4
-"""If a thing appears farther than this from the middle of a cell, in metres, its cell is uncertain."""
+"""A thing at least this far from the middle of a cell, in metres, is ignored, because its cell is uncertain."""
 
 
 def floor(frame: Frame, pose: Pose, camera: Camera, lattice: Lattice) -> dict[Cell, Label | None]:
-    """Return the cells whose floor a picture shows well enough, each with the label marked on the floor.
+    """Return, for each cell whose floor the picture shows well enough, the label that is marked on the floor.
 
     The label is None for bare floor.
 
@@ -90,9 +90,9 @@ def floor(frame: Frame, pose: Pose, camera: Camera, lattice: Lattice) -> dict[Ce
 
 
 def _classify_marks(rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return for each point the key in ``MARKS`` that its colour stands for, 0 for no mark.
+    """Return for each point the key in ``MARKS`` that matches the point's colour, or 0 if there is no mark.
 
-    ``rgb`` is (points, 3), the result (points,).
+    ``rgb`` has the shape (points, 3), the result the shape (points,).
     """
     red, green, blue = rgb.astype(np.int64).T
     marks: NDArray[np.int64] = np.zeros(len(rgb), np.int64)
@@ -102,9 +102,10 @@ def _classify_marks(rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def _vote_by_cell(cells: NDArray[np.int64], marks: NDArray[np.int64]) -> dict[Cell, Label | None]:
-    """Return for each cell with enough points the label that most of its points show, None for bare floor.
+    """Return, for each cell with enough points, the most frequent label of its points.
 
-    ``cells`` is (points, 2), the row and column of each point's cell; ``marks`` is (points,).
+    The label is None for bare floor. ``cells`` is (points, 2), the row and column of each point's cell. ``marks`` is
+    (points,).
     """
     if not len(cells):
         return {}
@@ -127,17 +128,17 @@ def _vote_by_cell(cells: NDArray[np.int64], marks: NDArray[np.int64]) -> dict[Ce
 
 
 def is_solid(label: Label) -> bool:
-    """Return whether the thing stands on the floor in the lidar's plane: key, ball, box, or a door that is not open."""
+    """Return whether the lidar can see the thing: a key, a ball, a box, or a door that is closed or locked."""
     kind, _, state = label
     return kind in ("key", "ball", "box") or (kind == "door" and state != "open")
 
 
 @dataclass(slots=True)
 class Knowledge:
-    """Knowledge of cells from pictures, beyond the classes that the lidar gives.
+    """What pictures show about cells, in addition to the classes that the lidar gives.
 
-    ``things`` holds the recognised label by cell. ``looked`` holds the cells whose floor was seen or driven over.
-    ``changed`` holds the time of the last effect by cell; older pictures of the cell are out of date.
+    ``things`` holds the recognised label by cell. ``looked`` holds the cells whose floor was seen or on which the robot
+    stood. ``changed`` holds, by cell, the time of the last effect on the cell; older pictures of the cell are ignored.
     """
 
     things: dict[Cell, Label] = field(default_factory=dict)
@@ -145,7 +146,10 @@ class Knowledge:
     changed: dict[Cell, float] = field(default_factory=dict)
 
     def see(self, stamp: float, seen: Mapping[Cell, Label | None]) -> None:
-        """Enter the result of :func:`floor` for a picture of time ``stamp``; bare floor deletes no mark."""
+        """Record the result of :func:`floor` for a picture taken at time ``stamp``.
+
+        Bare floor does not delete a mark that was recorded earlier.
+        """
         for cell, mark in seen.items():
             if stamp > self.changed.get(cell, -1.0):
                 self.looked.add(cell)
@@ -154,7 +158,7 @@ class Knowledge:
                     self.things[cell] = mark
 
     def recognise(self, stamp: float, sightings: Iterable[Sighting], pose: Pose, lattice: Lattice) -> None:
-        """Enter things whose signs were seen at time ``stamp`` with the rear axle at ``pose``."""
+        """Record the things whose signs were seen at time ``stamp``, when the rear axle was at ``pose``."""
         for sighting in sightings:
             x, y = pose.ahead(sighting.forward, sighting.left)
             cell = lattice.cell(x, y)
@@ -164,7 +168,10 @@ class Knowledge:
                 self.things[cell] = sighting.kind, sighting.color, sighting.state
 
     def change(self, cell: Cell, label: Label | None, now: float) -> None:
-        """Enter an effect at time ``now``: the cell now holds the thing ``label``, or no thing if None."""
+        """Record an effect on a cell at time ``now``.
+
+        The cell now holds the thing ``label``, or no thing if ``label`` is None.
+        """
         self.things.pop(cell, None)
         if label is not None:
             self.things[cell] = label
@@ -172,7 +179,12 @@ class Knowledge:
         self.changed[cell] = now
 
     def word(self, cell: Cell, terrain: Terrain) -> str:
-        """Return the agent's word for a cell, which is "unseen" unless lidar and camera agree on the content."""
+        """Return the agent's word for the content of a cell, or "unseen" if the content is not certain.
+
+        The word for a recognised thing is returned if the lidar's class allows the thing. The lidar alone decides that
+        a cell is a "wall". A cell is "empty" if its floor was looked at and the lidar shows free ground or an effect
+        has changed the cell.
+        """
         ground = terrain.ground_at(cell)
         label = self.things.get(cell)
         if label is not None and self._is_consistent(cell, label, ground):
@@ -185,10 +197,10 @@ class Knowledge:
         return "unseen"
 
     def _is_consistent(self, cell: Cell, label: Label, ground: Ground) -> bool:
-        """Return whether the thing can be in the cell according to the lidar's class of the cell.
+        """Return whether the lidar's class of the cell allows the thing to be in the cell.
 
-        A wall holds no thing, and free ground holds no solid thing. After an effect on the cell, the thing counts even
-        if the map is not up to date.
+        A wall holds no thing, and free ground holds no solid thing. After an effect on the cell, every thing is
+        allowed, because the map may be out of date.
         """
         if cell in self.changed:
             return True
@@ -201,26 +213,28 @@ MAX_LOOKS: Final = 12
 READY_S: Final = 10.0
 """Longest wait for the first scan and picture."""
 SURE_AFTER_S: Final = 1.0
-"""How long the lidar needs until free ground counts as free."""
+"""Time, in seconds, that the lidar needs until the map shows free ground as free."""
 _SETTLED_S: Final = 5.0
 """Longest wait until the map shows an effect."""
 _REMEMBERED: Final = 60
 """Number of recent poses that are kept to look up the pose of a picture."""
 _LAVA_M: Final = 0.45
-"""Radius around the middle of a cell with lava, in metres, that no path crosses."""
+"""No path may enter the circle of this radius, in metres, around the middle of a cell with lava."""
 
 
 class Senses:
-    """Knowledge of the cells around the robot, whose cell (0, 0) is the cell in which the robot starts.
+    """The robot's senses, which collect knowledge of the cells around the robot.
+
+    Cell (0, 0) is the cell in which the robot starts.
 
     Args:
         controller: the robot's controller.
         detect: finds signs in a picture.
-        pilot: makes the pilot, given a function to call after every tick.
+        pilot: makes the pilot, given the function that the pilot calls after every tick.
 
     Attributes:
         pilot: drives the robot, also to extra poses for a look.
-        looks: number of extra poses driven to for a look.
+        looks: number of extra poses to which the robot drove for a look.
     """
 
     def __init__(
@@ -257,7 +271,7 @@ class Senses:
         return self.lattice.cell(x, y), direction_of(self.pilot.pose.heading)
 
     def go(self, pose: Pose4) -> bool:
-        """Drive to the middle of a cell and face a direction; return whether the robot stands there."""
+        """Drive to the middle of a cell and face a direction; return whether the robot reached this pose."""
         cell, direction = pose
         return self.pilot.go(*self.lattice.middle(cell), heading_of(direction))
 
@@ -273,9 +287,9 @@ class Senses:
         self.pilot.wait(lambda: False, SURE_AFTER_S)
 
     def survey(self, at: Pose4) -> dict[Cell, str]:
-        """Return the word of every cell in the window at the robot's pose ``at``.
+        """Return the words of the cells that light reaches in the window of an agent at ``at``, the robot's pose.
 
-        If cells are unseen, first look at these cells from near poses and drive back to ``at``.
+        If some of these cells are unseen, first look at them from near poses and drive back to ``at``.
 
         Raises:
             DeviceError: the robot cannot get back to ``at``.
@@ -305,7 +319,7 @@ class Senses:
         return not is_solid(label) or self._knowledge.word(cell, self.terrain()) == "empty"
 
     def change(self, cell: Cell, label: Label | None) -> None:
-        """Enter an effect and wait until the map shows the effect.
+        """Record an effect on a cell and wait until the map shows the effect.
 
         The cell now holds the thing ``label``, or no thing if ``label`` is None.
         """
@@ -322,9 +336,10 @@ class Senses:
         return self._lattice is not None and self._newest >= 0 and has_map
 
     def _take_in_picture(self) -> None:
-        """If a new picture has arrived, enter its contents, seen from the robot's pose when the picture was taken.
+        """Record the robot's pose and, if a new picture has arrived, the contents of the picture.
 
-        The first call after the first scan also lays the grid of cells.
+        The contents are located with the pose at which the robot took the picture. The first call after the first scan
+        creates the grid of cells.
         """
         controller = self._controller
         view = controller.view
@@ -348,7 +363,7 @@ class Senses:
         controller.navigation.keep_outs = tuple(areas)
 
     def _window(self, at: Pose4) -> dict[Cell, str]:
-        """Return the words of the window's cells that light reaches."""
+        """Return the words of those cells that light reaches in the window at ``at``."""
         terrain = self.terrain()
         words = {cell: self._knowledge.word(cell, terrain) for _, _, cell in window(*at)}
         robot_cell, _ = at

@@ -1,8 +1,8 @@
 """Choose poses from which the robot looks at cells that are still unknown (pure).
 
 A robot sees only what lies ahead, but an agent of a grid world is shown a whole window. Therefore the robot looks at
-the unknown cells of the window from poses that it can reach, and then drives back. The middles of cells are tried
-first. Places beside a middle follow, for cells that can only be seen at an angle.
+the unknown cells of the window from poses that it can reach, and then drives back. Poses in the middle of a cell are
+tried first. Poses beside the middle are tried afterwards, because some unknown cells can be seen only at an angle.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ LOOK_COST = 4
 """Cost of waiting for a picture, in metres driven."""
 _MIN_DISTANCE = 0.8
 _MAX_DISTANCE = 6.8
-"""Floor and things are recognised between these distances, in metres, from the robot's middle to the cell's middle."""
+"""The camera recognises floor and things at distances from ``_MIN_DISTANCE`` to ``_MAX_DISTANCE``.
+
+Distances are in metres, from the robot's middle to the middle of the cell.
+"""
 _MARGIN = 0.07
-"""Radians by which the middle of a cell must lie inside the camera's view."""
+"""The direction to the middle of a cell must be at least this far inside the camera's view, in radians."""
 _MAX_BESIDE_DISTANCE = 2.6
-"""Greatest distance of a cell that is looked at from beside the middle of another cell, in metres."""
+"""Greatest distance, in metres, from a pose beside the middle of a cell to the middle of the cell that is looked at."""
 _OFFSETS = (0.0, -0.2, 0.2, -0.3, 0.3)
-"""Offsets from the middle of a cell along each axis, in metres, that are tried in this order."""
+"""Offsets of poses from the middle of a cell along each axis, in metres; the poses are tried in this order."""
 _TURN_ROOM = 0.24
 """Metres around the robot's middle that must be free so that the robot can turn there."""
 _HALF_SIGN = 0.15
@@ -46,7 +49,7 @@ _HALF_THING = 0.35
 
 
 def visible_words(at: Pose4, words: dict[Cell, str]) -> dict[Cell, str]:
-    """Return those entries of ``words`` whose cells light reaches in the window at a pose.
+    """Return the entries of ``words`` for the cells that light reaches in the window at the pose ``at``.
 
     ``words`` holds the word of every cell in the window. Unseen cells let no light through.
     """
@@ -60,7 +63,7 @@ def visible_words(at: Pose4, words: dict[Cell, str]) -> dict[Cell, str]:
 
 
 def is_see_through(word: str) -> bool:
-    """Return whether a cell with this word lets light through: not a wall, a shut door or an unseen cell."""
+    """Return whether light passes through a cell with this word; walls, shut doors and unseen cells stop light."""
     return word not in ("wall", "unseen") and not word.endswith((" closed", " locked"))
 
 
@@ -92,7 +95,8 @@ class Vantages:
         lattice: the grid of cells.
         camera: the robot's camera.
         closed: cells that must not be entered.
-        tried: looks that are not repeated, because they left their cell unknown.
+        tried: pairs of a pose and a cell; the cell stayed unknown after a look from the pose, so the look is not
+            repeated.
     """
 
     def __init__(
@@ -113,9 +117,9 @@ class Vantages:
         self._half_view = atan2(camera.width / 2, camera.focal) - _MARGIN
 
     def best(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
-        """Return the pose that shows most ``unknown`` cells per effort, or None if no pose shows an unknown cell.
+        """Return the pose that shows the most cells of ``unknown`` per effort, or None if no pose shows any of them.
 
-        The robot is at ``at``. The effort of a pose is the cost of getting there and of waiting for a picture.
+        The robot is at ``at``. The effort of a pose is the cost of driving to the pose and of waiting for a picture.
         """
         best = None
         best_worth = 0.0
@@ -156,7 +160,10 @@ class Vantages:
         return is_in_view and self._is_free(x, y, to_x, to_y, _HALF_THING)
 
     def _find_beside(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
-        """Return the nearest pose beside the middle of a cell from which a whole sign in an unknown cell is in view."""
+        """Return the nearest pose, beside the middle of a reachable cell, that shows a whole sign in an unknown cell.
+
+        Return None if there is no such pose.
+        """
         cells = dict.fromkeys(cell for _, (cell, _) in self._reachable(at))
         for cell, target, dx, dy in product(cells, unknown, _OFFSETS, _OFFSETS):
             x, y = self._lattice.middle(cell)
@@ -173,9 +180,9 @@ class Vantages:
         return None
 
     def _sees_sign(self, vantage: Vantage, to_x: float, to_y: float) -> bool:
-        """Return whether the robot has room at the pose and sees both edges and the middle of a sign at (to_x, to_y).
+        """Return whether the robot has room at a pose and would see the middle and both edges of a sign.
 
-        The pose must face the sign.
+        The sign is at (``to_x``, ``to_y``), and the pose must face the sign.
         """
         if self._is_occupied_around(vantage.x, vantage.y):
             return False
@@ -186,7 +193,7 @@ class Vantages:
         return all(self._is_free(vantage.x, vantage.y, *point, _HALF_THING) for point in points)
 
     def _is_occupied_around(self, x: float, y: float) -> bool:
-        """Return whether the map shows an obstacle where the robot would turn at a place."""
+        """Return whether the map shows an obstacle so near to a place that the robot could not turn there."""
         size = self._chart.resolution
         reach = ceil(_TURN_ROOM / size)
         column = int((x - self._chart.x) / size)
@@ -196,7 +203,10 @@ class Vantages:
         return bool((self._codes[rows, columns] >= OCCUPIED).any())
 
     def _is_free(self, x: float, y: float, to_x: float, to_y: float, before: float) -> bool:
-        """Return whether no occupied point of the map lies on a line, whose last ``before`` metres are left out."""
+        """Return whether a line crosses only free or unknown points of the map.
+
+        The line goes from (``x``, ``y``) to (``to_x``, ``to_y``); its last ``before`` metres are ignored.
+        """
         distance = hypot(to_x - x, to_y - y)
         end = max(0.0, 1 - before / max(distance, 1e-9))
         share = np.linspace(0.0, end, 1 + ceil(distance / 0.04))
@@ -214,7 +224,10 @@ class Vantages:
         return not bool((codes >= OCCUPIED).any())
 
     def _reachable(self, at: Pose4) -> Iterator[tuple[int, Pose4]]:
-        """Yield (cost from ``at``, pose) for every reachable pose, by growing cost (Dijkstra's algorithm)."""
+        """Yield (cost of driving from ``at``, pose) for every reachable pose, by growing cost.
+
+        The costs are found with Dijkstra's algorithm.
+        """
         pending = [(0, at)]
         done = set[Pose4]()
         while pending:

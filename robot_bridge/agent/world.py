@@ -1,4 +1,4 @@
-"""SENSE and ACT: a robot as a World, so that an agent learned in a grid world drives the robot unchanged.
+"""SENSE and ACT: present a robot as a World, so that an unchanged agent from a grid world can drive the robot.
 
 ::
 
@@ -38,11 +38,11 @@ _CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}
 
 
 class RobotWorld(MappedWorld):
-    """World on a robot that stands in the middle of a cell.
+    """World in which an agent drives a robot; before every primitive, the robot stands in the middle of a cell.
 
     Args:
         name: name of the world in error messages.
-        make: makes a robot at its start; called again for every reset.
+        make: makes the rig of a robot at its start; called again for every reset.
         executor: runs generated code.
         can_restart: whether ``make`` always leads to the same start; False for a real robot, which cannot be put back.
 
@@ -65,7 +65,7 @@ class RobotWorld(MappedWorld):
 
     @property
     def rig(self) -> Rig:
-        """The robot of the present episode.
+        """Rig of the present episode: the robot with everything that belongs to it.
 
         Raises:
             WorldError: the world is closed.
@@ -119,7 +119,7 @@ class RobotWorld(MappedWorld):
         """Close the present robot, make a robot at its start, and look around.
 
         Raises:
-            RestoreError: there was a robot, and a real robot cannot be put back.
+            RestoreError: the present robot is a real robot, which cannot be put back to its start.
             WorldError: the new robot failed.
         """
         if self._rig is not None and not self._can_restart:
@@ -207,7 +207,10 @@ class RobotWorld(MappedWorld):
         return True
 
     def _check_against_judge(self) -> None:
-        """Raise WorldError if the real state differs from the judge's state, because the robot lost its way."""
+        """Raise WorldError if the real state differs from the judge's state.
+
+        A difference means that the robot has lost its way.
+        """
         difference = self.rig.difference()
         if difference:
             raise WorldError(f"{self.name}: {difference}")

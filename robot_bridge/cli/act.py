@@ -1,4 +1,4 @@
-"""The command ``act``: carry out a plan on a robot with the actions that an agent has learned."""
+"""The command ``act``: a robot carries out a plan by means of the actions that an agent has learned."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ def _load_agent(plan: str, path: Path) -> AgentSource:
 
 
 def _make_rig(options: RobotOptions, mission: str, config: RobotConfig, topics: Topics, stack: ExitStack) -> Rig:
-    """Return the robot with all that an agent's world needs.
+    """Return the rig: the robot with everything that an agent's world needs.
 
     For a real robot, this process gets real-time priority until ``stack`` closes. The sandbox that runs the agent's
     source was started before and keeps its normal priority.
 
     Args:
-        options: says which robot.
-        mission: text for the question at the end, put to the operator of a real robot.
+        options: say which robot to use.
+        mission: the mission, for the question to a real robot's operator at the end.
         config: the robot's configuration.
         topics: topics of a real robot.
         stack: ends the real-time priority.

@@ -48,7 +48,7 @@ def _read_yaml(path: Path) -> object:
 
 
 def _override(default: Any, given: object, path: Path, where: str) -> Any:
-    """Return the dataclass ``default`` with the values of the mapping ``given``.
+    """Return a copy of the dataclass ``default`` in which the values of the mapping ``given`` replace the defaults.
 
     ``where`` is the dotted name of ``default`` in the file, "" for the top level.
     """
@@ -66,7 +66,7 @@ def _override(default: Any, given: object, path: Path, where: str) -> Any:
 
 
 def _check_value(old: Any, value: object, path: Path, place: str) -> Any:
-    """Return the valid new value of a field, whose default ``old`` says which type is valid."""
+    """Check the new value of a field and return it; the field's default ``old`` determines which type is valid."""
     if is_dataclass(old):
         return _override(old, value, path, place)
     if not isinstance(old, str):
@@ -77,7 +77,10 @@ def _check_value(old: Any, value: object, path: Path, place: str) -> Any:
 
 
 def _check_number(old: float, value: object, path: Path, place: str) -> float:
-    """Return a valid number: finite, whole if the default ``old`` is whole, and above 0 if ``old`` is above 0."""
+    """Check a number and return it.
+
+    The number must be finite, whole if the default ``old`` is whole, and above 0 if ``old`` is above 0.
+    """
     # In Python, bool is a subclass of int.
     is_bool = isinstance(value, bool)
     if is_bool or not isinstance(value, int | float) or not math.isfinite(value):

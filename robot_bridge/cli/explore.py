@@ -28,7 +28,7 @@ from spca.common.text import format_count
 from spca.llm.calls.desk import CallDesk
 
 _MAX_REASONS: Final = 8
-"""Greatest number of reasons for interventions of the safety chain that are printed at the end."""
+"""At the end, at most this many reasons for interventions of the safety chain are printed."""
 
 
 def explore_place(options: ExploreOptions) -> int:
@@ -95,7 +95,10 @@ def _close(controller: Controller, explorer: Explorer) -> None:
 
 
 def _list_model_faults(ending: Ending, model: models.AccountedModel | None) -> Iterator[str]:
-    """Yield messages about faults of the models, none if the exploration was interrupted or had no model."""
+    """Yield messages about faults of the models.
+
+    There are no messages if the exploration was interrupted or had no model.
+    """
     if model is None or ending is Ending.INTERRUPTED:
         return
     if model.ended:

@@ -1,4 +1,4 @@
-"""Film of the camera's pictures, of the robot from above and of the map, with the current action in words."""
+"""Film that shows the camera's pictures, the robot from above and the map, with the current action in words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SQUARE_WIDTH = 480
 LONE_MAP_WIDTH = 960
 """Width of the map in a film that shows nothing else, in pixels."""
 _OVERSAMPLING: Final = 2
-"""The map is drawn this many times as large and then averaged, for smooth edges."""
+"""The map is drawn this many times larger and then scaled down, so that edges are smooth."""
 _DARK = 24
 _GREY = (206, 210, 214)
 _LIGHT = (236, 239, 241)
@@ -130,7 +130,10 @@ class Film(Journal):
         return _fit_into_panel(drawing.picture(), width)
 
     def _draw_words(self, now: float, applied: Applied) -> Picture:
-        """Return the strip of text: time, speed and action, and below the last intervention of the safety chain."""
+        """Return the strip of text.
+
+        The first line holds time, speed and action. The second line holds the last intervention of the safety chain.
+        """
         strip: Picture = np.full((WORDS_HEIGHT, self._width, 3), _DARK, dtype=np.uint8)
         speed = f"{applied.twist.linear:+.2f} m/s"
         state = f"{narration.time_text(now)}  {speed}  {self._action}"
@@ -146,7 +149,10 @@ class Film(Journal):
 
 
 def _fit_into_panel(picture: Picture | None, width: int) -> Picture:
-    """Return a panel of a width with the picture in its middle, scaled to fit; None gives an empty panel."""
+    """Return a panel of ``width`` pixels with the picture, scaled to fit, in its middle.
+
+    If ``picture`` is None, the panel is empty.
+    """
     panel: Picture = np.full((HEIGHT, width, 3), _GREY, dtype=np.uint8)
     if picture is None:
         return panel

@@ -14,11 +14,12 @@ from robot_bridge.safety.chain import strip_figures
 from robot_bridge.text import harmless
 
 _REPEATED_AFTER: Final = 5.0
-"""Seconds without an intervention of a kind, after which the next intervention of this kind is told again."""
+"""An intervention is described again only if no intervention of the same kind happened for this many seconds before it.
+"""
 
 
 class Trail(Journal):
-    """Poses along the robot's path, at least ``spacing`` metres apart."""
+    """Journal that keeps poses along the robot's path, at least ``spacing`` metres apart."""
 
     def __init__(self, spacing: float = 0.05) -> None:
         self.poses: list[Pose] = []
@@ -36,13 +37,13 @@ def _print_line(line: str) -> None:
 
 
 class Narrator(Journal):
-    """Journal that tells decisions, results, interventions and other events in lines for a person.
+    """Journal that describes decisions, results, interventions and other events for a person, one line each.
 
-    Ordinary interventions, such as the limit on acceleration at every start, are not told.
+    Ordinary interventions, such as the limit on acceleration at every start, are left out.
 
     Args:
         tell: takes every line; by default prints and flushes the line.
-        began: time on the robot's clock from which the times in the lines count.
+        began: time on the robot's clock at which the times in the lines begin.
     """
 
     def __init__(self, tell: Callable[[str], None] = _print_line, began: float = 0.0) -> None:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from robot_bridge.contracts import Frontier, Pose
 
 Picture = NDArray[np.uint8]
-"""uint8 (height, width, 3), RGB."""
+"""RGB picture: uint8 (height, width, 3)."""
 Colour = tuple[int, int, int]
 Pixel = tuple[int, int]
-"""Pixels from the left and from the top. As the size of a text: width and height in pixels."""
+"""Position of a pixel, counted from the left and from the top. For the size of a text: width and height in pixels."""
 Draw = Callable[[Picture, Pixel], None]
 """Function that draws a mark onto a canvas, given the pixel of the mark's middle."""
 
@@ -36,19 +36,19 @@ _MAX_SIDE_PIXELS: Final = 1600
 _ARROW_M: Final = 0.45
 """Length of the robot's arrow, in metres."""
 _BARS_M: Final = (5, 2, 1)
-"""Lengths of the scale bar, from which the longest is taken that fits into a quarter of the picture's width."""
+"""Possible lengths of the scale bar, in metres. The longest that fits into a quarter of the picture's width is used."""
 
 
 class MapPicture:
-    """Canvas on which a map is drawn, in the map frame.
+    """Picture of a map, onto which paths, frontiers and places in the map frame can be drawn.
 
     Args:
         codes: int8 (rows, columns), -1 unknown, 0 free to 100 occupied, row 0 at the lowest y.
         resolution: edge of a map cell, in metres.
-        x, y: lower left corner, in metres.
-        size: greatest length of the longest side, in pixels.
-        bold: factor for the thickness of lines and the size of text; 1 suits a picture of 1600 pixels, and 0 means
-            in proportion to the picture's size.
+        x, y: lower left corner of the map, in metres.
+        size: greatest length of the picture's longest side, in pixels.
+        bold: factor for the thickness of lines and the size of text; 1 suits a picture of 1600 pixels. If 0, the factor
+            is proportional to the picture's size.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class MapPicture:
         return self._canvas
 
     def sheet(self) -> Picture:
-        """Return the map with everything drawn so far, and a scale bar and a legend below."""
+        """Return the map with everything drawn so far, and below the map a scale bar and a legend."""
         row = round(44 * self._unit)
         pad = round(16 * self._unit)
 
@@ -128,7 +128,7 @@ class MapPicture:
         return np.vstack((above, strip))
 
     def way(self, poses: Sequence[Pose]) -> None:
-        """Draw the path driven, a dot at its start and the robot's arrow at its end."""
+        """Draw the driven path with a dot at its start and the robot's arrow at its end."""
         if not poses:
             return
         points = np.array([self._pixel_at(pose.x, pose.y) for pose in poses], dtype=np.int32)
@@ -162,7 +162,7 @@ class MapPicture:
             self._legend.append((legend, partial(self._draw_dot, colour=colour)))
 
     def _draw_label(self, place: Pixel, label: str, colour: Colour) -> None:
-        """Write a label on that side of a place on which the label hides the least."""
+        """Write a label beside a place, on the side where the label covers the fewest drawn pixels."""
         text = replace_non_ascii(label)[:24]
         width, height = self._text_size(text)
         gap = self._scale_pixels(12)
@@ -193,7 +193,10 @@ class MapPicture:
         return max(4, min(left, max_left)), max(4, min(top, max_top))
 
     def _count_hidden(self, corner: Pixel, width: int, height: int) -> int:
-        """Return how many pixels under a box are neither free nor unknown; ``corner`` is the upper left corner."""
+        """Return how many of the pixels under a box show more than free or unknown ground.
+
+        ``corner`` is the upper left corner of the box.
+        """
         left, top = corner
         rows = slice(top - 3, top + height + 3)
         columns = slice(left - 3, left + width + 3)
@@ -275,9 +278,10 @@ def replace_non_ascii(text: str) -> str:
 
 
 def _crop_to_known(codes: NDArray[np.int8]) -> tuple[NDArray[np.int8], int, int]:
-    """Return the known part of a map with an unknown margin, and the row and column in ``codes`` of its corner.
+    """Return the known part of a map with a margin of unknown cells, and the row and column of the result's corner.
 
-    If nothing is known, return all of ``codes``, or a single unknown cell if ``codes`` is empty.
+    Row and column count in ``codes`` and may be negative because of the margin. If nothing is known, return all of
+    ``codes``, or a single unknown cell if ``codes`` is empty.
     """
     known = codes >= 0
     if not known.any():

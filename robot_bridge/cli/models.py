@@ -1,7 +1,7 @@
 """Models for the navigator, over ``spca.llm.providers``; every call is accounted for, recorded and replayable.
 
-An embedded navigator is treated like a model behind a server. The navigator gets the same requests, and its answers are
-recorded in the same files.
+An embedded navigator is a part of this program, but it is treated like a model behind a server. It gets the same
+requests, and its answers are recorded in the same files.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ from spca.llm.providers.base import (
 from spca.llm.providers.failures import OTHER_MODEL
 
 DEFAULT_MAX_COST: Final = 0.5
-"""Cap on the cost in USD, unless the options give a cap."""
+"""Cap on the cost, in USD, if the options give no cap."""
 MAX_OUTPUT_TOKENS: Final = 4000
-"""Limit for a decision. A tool call with a few sentences takes about 200 tokens; the rest is room for reasoning."""
+"""Limit on the tokens of an answer. A tool call with a few sentences takes about 200 tokens; the rest is for reasoning.
+"""
 LEVEL: Final = "exploration"
 
 EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
@@ -56,15 +57,15 @@ EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
 }
 """Navigators that are part of the product, by name; each function makes a navigator from a seed."""
 _SERVED_PREFIXES: Final = tuple(prefix for prefix in PROVIDERS if prefix not in EMBEDDED_PREFIXES)
-"""Prefixes of models behind a server that may navigate."""
+"""Prefixes of the models that run behind a server and may navigate."""
 
 
 class EmbeddedProvider:
-    """Provider over an embedded navigator, which sees nothing but the request.
+    """Provider whose answers come from an embedded navigator, which sees only the request.
 
     Attributes:
-        latency_s: how long the last answer took on the robot's clock, 0 unless the navigator says otherwise; real time
-            does not count, so that a simulated run can be repeated exactly.
+        latency_s: how long the last answer took on the robot's clock, 0 unless the navigator states a latency. Real
+            time does not count, so that a simulated run can be repeated exactly.
     """
 
     def __init__(self, navigator: DecisionModel) -> None:
@@ -193,9 +194,10 @@ class AccountedModel:
 
 
 def _explain_error(error: Exception, flag: str) -> str:
-    """Return the text of an error with this program's flag for the model and without ``--timeout``.
+    """Return the text of an error, adapted to this program.
 
-    The text mentions ``--timeout`` for other programs; this program has no such flag.
+    ``flag`` is named as the flag that chooses another model. The hint at ``--timeout`` is removed, because only other
+    programs have this flag.
     """
     return str(error).replace(OTHER_MODEL, f"name another one with {flag}").replace(" (--timeout)", "")
 
@@ -221,8 +223,8 @@ class Crew:
 def resolve_models(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
     """Return the models that the settings name, or None if the exploration is to use no model.
 
-    No request is paid for and no file is written yet. Keys are taken from the environment, completed from ``.env`` in
-    the working directory. A warning is printed for a model that is known to end.
+    This function sends no request that costs money and writes no file. Keys are taken from the environment, completed
+    from ``.env`` in the working directory. A warning is printed for a model that will be shut down.
 
     Raises:
         SetupError: a model does not exist, was shut down, lacks a key, has an invalid address, or has a cost that
@@ -255,7 +257,7 @@ def resolve_models(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
 
 
 def _resolve_model(name: str, flag: str, settings: ModelOptions, seed: int, catalogue: Catalogue) -> NamedModel:
-    """Return the model of a name, after checking that its provider can be used and its cost can be capped."""
+    """Return the model called ``name`` after checking that its provider can be used and its cost can be capped."""
     ref = ModelRef.parse(name)
     if name in EMBEDDED:
         return NamedModel(ref, EmbeddedProvider(EMBEDDED[name](seed)), flag=flag)
@@ -278,7 +280,7 @@ def _resolve_model(name: str, flag: str, settings: ModelOptions, seed: int, cata
 
 
 def _check_models(asked: Sequence[ModelRef], catalogue: Catalogue, *, is_asked: bool) -> None:
-    """Print a warning about models that are known to end.
+    """Print a warning about models that will be shut down.
 
     Args:
         asked: the models.
@@ -309,7 +311,7 @@ def _check_flags(settings: ModelOptions, robot: RobotOptions) -> None:
 
 
 def _unknown_model_error(ref: ModelRef, catalogue: Catalogue) -> SetupError:
-    """Return the error for a model with an unknown prefix, with a similar name and all valid names."""
+    """Return the error for a model whose prefix is unknown; the message gives a similar name and all valid names."""
     model = str(ref)
     nearest = catalogue.find_nearest(ref, has_prefix=False) if model not in catalogue.table.names() else None
     similar = [str(nearest)] if nearest else []
@@ -331,7 +333,10 @@ def _check_address(given: str | None) -> None:
 def account_calls(
     crew: Crew | None, settings: ModelOptions, seed: int, folder: Path
 ) -> tuple[AccountedModel, CallDesk] | tuple[None, None]:
-    """Return the models and the desk for their calls, which writes a ledger and transcripts into ``folder``."""
+    """Return the models and the desk for their calls, or (None, None) if ``crew`` is None.
+
+    The desk writes a ledger and transcripts into ``folder``.
+    """
     if crew is None:
         return None, None
     caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)

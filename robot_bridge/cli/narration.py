@@ -113,7 +113,10 @@ def _goal_text(goal: NavigateToGoal) -> str:
 
 
 def _call_text(decision: NavigationDecision) -> str:
-    """Return a decision in the form ``tool(name=value, ...)``; untrusted parameters need not be a mapping."""
+    """Return a decision in the form ``tool(name=value, ...)``.
+
+    Parameters are left out if they are not a mapping, because untrusted parameters can be anything.
+    """
     parameters: object = decision.parameters
     values = parameters.items() if isinstance(parameters, Mapping) else ()
     parts = [f"{harmless(name, _SHORT)}={value_text(value)}" for name, value in values if value is not None]
@@ -144,7 +147,10 @@ def describe_result(result: ActionResult) -> Line:
 
 
 def describe_note(kind: str, data: Mapping[str, Any]) -> Line:
-    """Return a line for an event that was noted; an event without a sentence of its own is listed as data."""
+    """Return a line for an event that was noted.
+
+    If there is no sentence for this kind of event, the line lists the event's data.
+    """
     sentence = _NOTES.get(kind)
     try:
         return sentence(data) if sentence else _list_data(kind, data)
@@ -237,7 +243,7 @@ def value_text(value: object) -> str:
 
 
 def _plain(name: object) -> str:
-    """Return a name as harmless words, with blanks for underscores."""
+    """Return a name as harmless words, in which blanks replace underscores."""
     return harmless(name, _SHORT).replace("_", " ")
 
 

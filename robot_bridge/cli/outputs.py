@@ -60,13 +60,15 @@ def make_output_folder(output: OutputOptions) -> Path:
 def open_journals(
     output: OutputOptions, config: RobotConfig, folder: Path, began: float, top_view: TopView | None, stack: ExitStack
 ) -> list[Journal]:
-    """Open the journals of a command: the log, and the lines in the terminal and the film if the options want them.
+    """Open and return the journals of a command.
+
+    The log is always opened. The lines in the terminal and the film are opened if the options want them.
 
     Args:
         output: says which journals are wanted.
         config: the robot's configuration, which becomes part of the log.
         folder: folder of the log and the film.
-        began: time on the robot's clock from which the times in the lines count.
+        began: time on the robot's clock at which the times in the lines begin.
         top_view: draws the robot for the film, see :class:`Film`.
         stack: closes the log and the film.
     """
@@ -97,7 +99,10 @@ def write_map(
     frontiers: tuple[Frontier, ...],
     memory: ExplorationMemory | None = None,
 ) -> None:
-    """Write the map as a picture with the path, the frontiers and the memory's rooms, except the room of the start."""
+    """Write a picture of the map with the path, the frontiers and the rooms in the memory.
+
+    The room in which the robot started is left out.
+    """
     drawing = MapPicture(known.codes, known.resolution, known.x, known.y)
     drawing.way(way)
     drawing.frontiers(frontiers)

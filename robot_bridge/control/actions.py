@@ -24,15 +24,15 @@ from robot_bridge.contracts import (
 from robot_bridge.navigation.driving import NavStatus
 
 ENOUGH_OF_A_MOVE: Final = 0.6
-"""Share of the commanded distance from which a ``move_toward`` is a success."""
+"""A ``move_toward`` is a success if the robot drove at least this fraction of the commanded distance."""
 TURN_TOLERANCE: Final = radians(15)
 """Greatest error of the heading after a turn, in radians."""
 GOAL_SLACK: Final = 0.05
-"""Metres by which a goal's tolerance may be missed, because the estimate still moves after the robot has stopped."""
+"""Metres that are added to a goal's tolerance, because the estimate still changes after the robot has stopped."""
 HELD_S: Final = 1.0
 """If the safety chain holds up a move for this long, the move counts as blocked."""
 SETTLED_S: Final = 0.2
-"""How long the robot must stand still before a picture, and how long a frontier must be gone."""
+"""Seconds for which the robot must stand still before a picture counts, and for which a frontier must be gone."""
 MAX_LOOK_S: Final = 3.0
 """Longest wait for a picture."""
 MAX_STOP_S: Final = 2.0
@@ -66,7 +66,7 @@ class Action:
     """Decision that is being carried out, with its measurements.
 
     Attributes:
-        execution: the executor's result of the decision.
+        execution: the result of the executor's check of the decision.
         target: the target that the robot pursues, which may differ slightly from the decision's target.
         elapsed: seconds for which the action has controlled the robot.
         driven: metres driven.
@@ -74,8 +74,8 @@ class Action:
         asked: metres commanded.
         held: seconds for which the safety chain has held up the motion without a break.
         held_reason: why the chain last held up the motion.
-        goal_gone: seconds for which the frontier to which the robot drives has not existed any more.
-        rest_since: time since when the robot has stood still, or None.
+        goal_gone: if the goal is a frontier that does not exist any more, the seconds since it disappeared.
+        rest_since: time at which the robot came to rest, or None while the robot moves.
         is_overtaken: whether a result of another decision arrived after this action began.
     """
 
@@ -93,7 +93,7 @@ class Action:
 
     @property
     def is_navigated(self) -> bool:
-        """Whether path planning moves the robot."""
+        """Whether the path planner moves the robot."""
         return isinstance(self.target, NavGoalTarget | TurnTarget)
 
     def is_same_goal(self, execution: ExecutionResult) -> bool:
@@ -111,12 +111,12 @@ class Action:
         return hypot(target.x - other.x, target.y - other.y) <= tolerance
 
     def record_motion(self, distance: float, turned: float) -> None:
-        """Add the motion of a period according to odometry: metres driven and radians turned."""
+        """Add the motion of a control period, according to odometry: metres driven and radians turned."""
         self.driven += distance
         self.turned += turned
 
     def record_command(self, linear: float, applied: Applied, speed: float, now: float, period: float) -> None:
-        """Add a period in which this action controlled the robot.
+        """Add a control period in which this action controlled the robot.
 
         Args:
             linear: commanded speed, m/s.
@@ -139,7 +139,10 @@ class Action:
             self.held = 0.0
 
     def result(self, verdict: Verdict) -> Finished:
-        """Return the decision with its result, whose data names the executor's changes as "override"."""
+        """Return the decision with its result.
+
+        If the executor changed the decision, the result's data says how, under the key "override".
+        """
         execution = self.execution
         data = dict(execution.data)
         if execution.is_valid and execution.reason:
@@ -181,7 +184,10 @@ def verdict(
 
 
 def _judge_move(action: Action, duration: float) -> Verdict | None:
-    """Return the verdict on a move once it is held up for long or its duration is over, else None."""
+    """Return the verdict on a move that is over, else None.
+
+    A move is over if the safety chain has held it up for ``HELD_S``, or if its duration is over.
+    """
     if action.held >= HELD_S:
         return Verdict(_has_driven_enough(action), action.held_reason, is_blocked=True)
     if action.elapsed < duration - 1e-6:  # a sum of periods may fall short of the duration by a rounding error
@@ -197,7 +203,7 @@ def _has_driven_enough(action: Action) -> bool:
 
 
 def _judge_turn(action: Action, wanted: float, status: NavStatus) -> Verdict | None:
-    """Return the verdict on a turn by ``wanted`` radians once navigation has ended, else None."""
+    """Return the verdict on a turn by ``wanted`` radians, or None while navigation still drives."""
     if status is NavStatus.DRIVING:
         return None
     if abs(action.turned - wanted) <= TURN_TOLERANCE:
@@ -209,7 +215,10 @@ def _judge_turn(action: Action, wanted: float, status: NavStatus) -> Verdict | N
 def _judge_goal(
     action: Action, goal: NavGoalTarget, estimate: Estimate, status: NavStatus, centre: float
 ) -> Verdict | None:
-    """Return the verdict on a drive to a goal once the frontier is gone or navigation has ended, else None."""
+    """Return the verdict on a drive to a goal that is over, else None.
+
+    The drive is over if its frontier has disappeared, or if navigation has ended.
+    """
     if action.goal_gone >= SETTLED_S:
         return Verdict(True, data={"status": "the frontier has been seen"})
     if status is NavStatus.DRIVING:
@@ -227,7 +236,10 @@ def _judge_goal(
 
 
 def _judge_look(action: Action, observation: Observation) -> Verdict | None:
-    """Return success once the camera has taken a picture while the robot stood still."""
+    """Return the verdict on a look that is over, else None.
+
+    The look succeeds if the camera has taken a picture while the robot stood still. It fails after ``MAX_LOOK_S``.
+    """
     frame = observation.frame
     rest_since = action.rest_since
     if frame is not None and rest_since is not None:

@@ -63,7 +63,7 @@ class Controller:
     Attributes:
         view: the state of the last tick.
         journals: record all events, called in this order; empty at first.
-        pace: share of the commanded speed that is driven, 0 to 1.
+        pace: fraction of the commanded speed that is driven, 0 to 1.
         interventions: counts of the safety chain's interventions so far.
     """
 
@@ -159,7 +159,7 @@ class Controller:
 
     @property
     def sensor_fault(self) -> str:
-        """Reason why a sensor is unusable until :meth:`release`, or ""."""
+        """Why a sensor is unusable until :meth:`release` is called, or "" if all sensors can be used."""
         doubt = self.chain.state.doubt
         return doubt.reason if doubt.phase is Phase.UNUSABLE else ""
 
@@ -220,7 +220,7 @@ class Controller:
         return replace(view, previous_action_result=previous, current=current, so_far=so_far)
 
     def _record_motion(self, odometry: Odometry | None) -> None:
-        """Add the motion since the last odometry to the distance travelled and to the action under way."""
+        """Add the motion since the previous odometry reading to the distance travelled and to the action under way."""
         last = self._odometry
         self._odometry = odometry or self._odometry
         if odometry is None or last is None or odometry.stamp == last.stamp:
@@ -247,9 +247,10 @@ class Controller:
             journal.record_map(now, grid.codes, grid.resolution, grid.x, grid.y)
 
     def _choose_commands(self, now: float) -> tuple[Command, ...]:
-        """Return the command for this period, if any.
+        """Return the commands for this period: one command, or none if there is no action under way.
 
-        A person's command comes first. On hold, the command is rest. Otherwise the action under way is asked.
+        A person's command comes first. On hold, the command is zero velocity. Otherwise the action under way determines
+        the command.
         """
         if self._human is not None and self._human.expires > now:
             self._performer.hold()
@@ -272,7 +273,7 @@ class Controller:
         return (Command(paced, source, expires),)
 
     def _judge(self, observation: Observation, commands: tuple[Command, ...], applied: Applied, now: float) -> None:
-        """Let the action be judged by this period, if the action controlled the robot."""
+        """If the action under way controlled the robot in this period, record the period and judge the action."""
         if commands and not self._hold_reason and self._human is None:
             self._performer.judge(commands[0].twist.linear, applied, observation, self._frontiers, now)
 
@@ -303,7 +304,7 @@ class Controller:
             return self.navigation.way_to(x, y)
 
     def begin(self, execution: ExecutionResult) -> None:
-        """Begin to carry out the executor's result of a decision in place of the action under way.
+        """Begin to carry out a decision that the executor has checked, and end the action under way.
 
         A decision that only asks or reports does not change the action under way. A decision for the current goal
         continues the drive. A refused decision stops the robot.
@@ -321,7 +322,7 @@ class Controller:
             return self._finished.popleft() if self._finished else None
 
     def current_view(self) -> View | None:
-        """Return the current state, or None while :meth:`outcome` still has earlier results."""
+        """Return the current state, or None if results are still waiting to be collected with :meth:`outcome`."""
         with self._lock:
             return None if self._finished else self.view
 
@@ -351,7 +352,7 @@ class Controller:
             after_tick()
 
     def hold(self, reason: str) -> None:
-        """Hold the robot still until ``hold`` is called with "", and continue the action under way afterwards.
+        """Hold the robot still until ``hold`` is called with ""; the action under way then continues.
 
         A person's command is still obeyed on hold.
         """

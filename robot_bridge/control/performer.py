@@ -27,13 +27,17 @@ from robot_bridge.control.actions import UNDER_WAY, Action, Finished, Verdict, f
 from robot_bridge.navigation.navigation import Navigation
 
 RESUMED_AFTER_S: Final = 0.5
-"""After a longer hold the path is planned again, so that a robot that waited does not count as stuck."""
+"""If a hold lasts longer than this, in seconds, the path is planned again. Otherwise a robot that waited would count as
+stuck.
+"""
 _MOVED_M: Final = 1.0
-"""If a frontier has moved less than this, the robot still drives to the old place and sees the frontier from there."""
+"""If a frontier has moved at most this far, in metres, the robot still drives to the old place, from where it sees the
+frontier.
+"""
 
 
 class Performer:
-    """Keeper of the action under way, which carries out the executor's results.
+    """Performer that carries out decisions checked by the executor, one action at a time.
 
     Args:
         config: the robot's configuration.
@@ -83,7 +87,7 @@ class Performer:
         return self._action is not None and self._action.is_overtaken
 
     def overtake(self) -> None:
-        """Note that a result of another decision arrived."""
+        """Record that a result of another decision arrived."""
         if self._action:
             self._action.is_overtaken = True
 
@@ -135,10 +139,10 @@ class Performer:
     def judge(
         self, asked: float, applied: Applied, observation: Observation, frontiers: Iterable[Frontier], now: float
     ) -> None:
-        """Add a period to the action's measurements, and end the action if the action is over.
+        """Add a control period to the action's measurements, and end the action if the action is over.
 
         Args:
-            asked: speed for which the action asked in this period, m/s.
+            asked: speed that the action commanded in this period, m/s.
             applied: velocity that the safety chain let through.
             observation: newest readings of the sensors.
             frontiers: all frontiers that exist now.
@@ -203,5 +207,5 @@ class Performer:
 
 
 def _finish_at_once(execution: ExecutionResult, judgement: Verdict) -> Finished:
-    """Return the result of a decision that needs no motion."""
+    """Return a decision that needs no motion, with its result."""
     return Action(execution, execution.target).result(judgement)

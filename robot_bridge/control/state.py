@@ -28,7 +28,7 @@ from robot_bridge.safety.scans import gaps, obstacle_distances
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """State at one tick (the seed's ``vm``), immutable so that any thread may read it.
+    """State at one tick (``vm`` in the original code), immutable so that any thread may read it.
 
     Distances and gaps are computed on demand, once for all views of the same scan.
 
@@ -82,7 +82,7 @@ class View:
 
 @lru_cache(maxsize=2)
 def _distances(scan: Scan, config: RobotConfig) -> Mapping[str, float]:
-    """Return the distances of a scan, cached by the scan's identity, because scans are immutable."""
+    """Return the obstacle distances in a scan, cached by the identity of the scan, because scans are immutable."""
     return MappingProxyType(obstacle_distances(scan, config))
 
 

@@ -83,8 +83,8 @@ class BlockedActionMemory:
     def should_allow(self, decision: NavigationDecision) -> tuple[bool, str]:
         """Return whether a decision may be carried out, and a line for the model.
 
-        For a refused decision, the line says why. For an allowed decision that was blocked before, the line says so.
-        Otherwise the line is "".
+        The line says why a decision is refused, or that an allowed decision was blocked before. Otherwise the line is
+        "".
         """
         self._forget_expired()
         key = action_key(decision)
@@ -203,7 +203,7 @@ class SafetyExecutor:
     def _translate(
         self, decision: NavigationDecision, parameters: Parameters, vm: View, memory: ExplorationMemory
     ) -> ExecutionResult:
-        """Return the result of a readable, current decision by the kind of its parameters."""
+        """Return the executor's result for a readable and current decision; the type of the parameters decides how."""
         match parameters:
             case MoveToward():
                 result = self._execute_move(decision, parameters, vm)

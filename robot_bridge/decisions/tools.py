@@ -23,7 +23,7 @@ DISTANCE_M: Final = (0.5, 5.0)
 MAX_DISTANCE_M: Final = 1000.0
 """Coordinates beyond this are a mistake of the model, not a place in a building."""
 _MAX_INTEGER: Final = 10**30
-"""Greater integers are not quoted, because Python refuses to print thousands of digits."""
+"""Error messages do not quote greater integers, because Python refuses to print thousands of digits."""
 LABEL_LENGTH: Final = 60
 NOTES_LENGTH: Final = 300
 
@@ -196,7 +196,8 @@ def _definition(tool: Tool) -> dict[str, Any]:
 def _property(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a parameter in the form that strict mode requires.
 
-    A reference to ``shared`` is replaced by its target. A nullable parameter gets a list of two types.
+    A reference to a definition in ``shared`` is replaced by the definition. A nullable parameter gets a list of two
+    types.
     """
     if "$ref" in schema:
         schema = shared[schema["$ref"].rpartition("/")[2]]

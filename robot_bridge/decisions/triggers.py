@@ -110,7 +110,7 @@ class EventTrigger:
         return True
 
     def _is_new(self, trigger: Trigger, place: tuple[float, float], apart_m: float = _SAME_PLACE_M) -> bool:
-        """Return whether the event has not fired within ``apart_m`` metres of a place."""
+        """Return whether every earlier place of the event is more than ``apart_m`` metres away from ``place``."""
         return all(Pose(*earlier).distance_to(*place) > apart_m for earlier in self._fired_at[trigger])
 
 

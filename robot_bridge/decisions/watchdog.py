@@ -33,7 +33,10 @@ class LLMWatchdog:
         return Tier.LOCAL_NAV if elapsed_s <= self._return_home else Tier.RETURN_HOME
 
     def pace(self, elapsed_s: float) -> float:
-        """Return the share of the commanded speed while an answer is owed: 1 at first, falling to 0.5 at STOP_WAIT."""
+        """Return the fraction of the commanded speed to drive while an answer is owed.
+
+        The fraction is 1 at first and falls to 0.5 until STOP_WAIT begins.
+        """
         return 1.0 - 0.5 * min(1.0, max(0.0, elapsed_s / self._stop_wait))
 
 
@@ -56,7 +59,7 @@ class NetworkMonitor:
 
     @property
     def average_latency_ms(self) -> float:
-        """Mean latency of the recent calls that were answered, in ms; 0 if none was."""
+        """Mean latency of the recent calls that were answered, in ms; 0 if no call was answered."""
         answered = [latency for latency in self._latencies_ms if latency is not None]
         return sum(answered) / len(answered) if answered else 0.0
 

@@ -53,7 +53,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 _MOVED_M: Final = 0.05
 _MOVED_RADIANS: Final = math.radians(3)
-"""A smaller change of the estimate is jitter, not motion of the robot."""
+"""A change of the estimate by at most ``_MOVED_M`` metres and ``_MOVED_RADIANS`` is jitter, not motion of the robot."""
 _CLOCK_TOLERANCE_S: Final = 1e-6
 """Allowance for rounding errors in times of the robot's clock."""
 
@@ -163,8 +163,8 @@ class ThreadedLink:
 Link = LockstepLink | ThreadedLink
 """Connection to the model for a single question at a time.
 
-``ask`` sends a question and returns at once. ``poll`` returns the answer with its latency a single time after the
-answer has come, else None. ``close`` forgets the pending question, so that its answer is thrown away.
+``ask`` sends a question and returns at once. ``poll`` returns the answer with its latency, only once, after the answer
+has come; otherwise it returns None. ``close`` forgets the pending question, so that its answer is thrown away.
 """
 
 
@@ -176,7 +176,7 @@ class Shown:
     pose: Pose
 
     def compare_with(self, view: View) -> LeftOut:
-        """Return the reason to leave out the view's picture, which must show nothing new."""
+        """Return the reason to leave out the view's picture; the reason holds only if the picture shows nothing new."""
         frame = view.observation.frame
         pose = view.current_position
         if frame is None or frame.stamp <= self.frame.stamp:
@@ -229,7 +229,7 @@ class Asker:
 
     @property
     def is_alone(self) -> bool:
-        """Whether no model will answer any more."""
+        """Whether the robot must do without a model, because it has no model or the model will not answer any more."""
         return self._navigator is None
 
     @property
@@ -239,7 +239,7 @@ class Asker:
 
     @property
     def fault(self) -> tuple[Ending, str] | None:
-        """Ending and reason that a fault of the model stands for, or None if the model works or no model is used."""
+        """Ending and reason that follow from a fault of the model; None if the model works or no model is used."""
         if self._end is not None:
             ending = Ending.BUDGET if isinstance(self._end, BudgetSpent) else Ending.NO_MODEL
             return ending, harmless(self._end, 200)
@@ -262,7 +262,10 @@ class Asker:
         self._failures = 0
 
     def watch_events(self, view: View, memory: ExplorationMemory, now: float) -> None:
-        """If there is a new scan, look for triggers, count and note them; record a dead end in the memory."""
+        """If there is a new scan, detect the triggers, count them and note them in the journal.
+
+        A dead end is also recorded in the memory.
+        """
         if view.latest_scan is None or view.latest_scan.stamp == self._scan_stamp:
             return
         self._scan_stamp = view.latest_scan.stamp
@@ -280,7 +283,9 @@ class Asker:
             memory.record_dead_end(Direction.FORWARD, view.current_position, "everything ahead is near")
 
     def listen(self) -> Answer | None:
-        """Return the model's answer a single time after the answer has come, else None; count and note the answer.
+        """Return the model's answer, only once, after the answer has come; otherwise return None.
+
+        A returned answer is counted, and a failure is noted in the journal.
 
         Raises:
             Exception: the model raised an error other than :class:`ModelFailure`, which is a defect and not a failed
@@ -322,7 +327,10 @@ class Asker:
             self._note("model_failed", {"reason": answer.failure, "in_a_row": self._failures})
 
     def describe(self, view: View, focus: str, now: float) -> bool:
-        """Ask for a description of the view's picture in place of a pending question; return False without a model."""
+        """Ask for a description of the view's picture; return whether the model was asked, which needs a model.
+
+        The description replaces a pending question, whose answer is thrown away.
+        """
         navigator = self._navigator
         if navigator is None:
             return False
@@ -338,9 +346,10 @@ class Asker:
         return True
 
     def consider(self, view: View, memory: ExplorationMemory, now: float) -> None:
-        """Ask for a decision if the schedule says so, unless the action under way is a look or a stop.
+        """Ask for a decision if the schedule says that it is time to ask.
 
-        A look and a stop are soon over.
+        Do not ask while a question is pending. Do not ask during a look or a stop either, because a look and a stop are
+        soon over.
         """
         navigator = self._navigator
         if navigator is None or self._pending_since is not None or view.latest_scan is None:
@@ -419,7 +428,7 @@ class Asker:
         self.is_disturbed = False
 
     def _send_question(self, question: Question, now: float) -> None:
-        """Send a question over the link, count the call, and keep an error that says that the model has ended."""
+        """Send a question over the link and count the call; if the model has ended, remember its error."""
 
         def ask() -> Answer:
             try:

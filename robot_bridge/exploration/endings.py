@@ -62,14 +62,14 @@ class Ending(StrEnum):
 
 
 _YIELDING: Final = frozenset({Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME})
-"""Endings that yield to a fault of the model: if the robot went on without its model, the fault is the ending."""
+"""Endings that are replaced if the model has a fault, because the robot went on without its model."""
 
 
 class Closing:
     """Judge that decides when an exploration is over and keeps the ending; the first ending counts.
 
     Args:
-        fault: returns the ending and the reason that a fault of the model stands for, or None.
+        fault: returns the ending and the reason that follow from a fault of the model, or None if there is no fault.
 
     Attributes:
         ended: how the exploration ended; None while it runs.
@@ -88,8 +88,8 @@ class Closing:
     def end(self, ending: Ending, because: str = "") -> None:
         """Set the ending, unless the exploration has already ended.
 
-        ``because`` replaces the ending's general sentence. If the robot has missed home or the model has a fault, the
-        ending may be replaced.
+        ``because`` replaces the ending's general sentence. If the robot has missed home, EXPLORED and GAVE_UP become
+        NOT_HOME. If the model has a fault, the fault's ending replaces EXPLORED, GAVE_UP and TIME.
         """
         if self.ended is not None:
             return
@@ -109,7 +109,7 @@ class Closing:
         self.end(ending, because)
 
     def record_result(self, outcome: Finished) -> None:
-        """Record whether the robot has missed home, if the decision was a drive to a goal."""
+        """If the decision was a drive to a goal, record whether it was a drive home that failed."""
         from robot_bridge.contracts import NavGoalTarget  # here, because it loads numpy, which would delay --help
 
         if isinstance(outcome.execution.target, NavGoalTarget):
@@ -117,9 +117,10 @@ class Closing:
             self._has_missed_home = is_homing and not outcome.result.success
 
     def accept_claim(self, left: int, cut_off: int, *, by_person: bool) -> bool:
-        """Handle the model's or a person's claim that the exploration is complete; return whether it is over now.
+        """Handle a claim that the exploration is complete; return whether the exploration is over now.
 
-        ``left`` is the number of reachable frontiers, ``cut_off`` the number of unreachable frontiers.
+        The claim comes from the model, or from a person if ``by_person``. ``left`` is the number of reachable
+        frontiers, ``cut_off`` the number of unreachable frontiers.
         """
         if by_person:
             self.end(Ending.STOPPED, "a person says that it is complete")
@@ -174,15 +175,15 @@ class Summary:
 
 
 def is_ordinary(reason: str) -> bool:
-    """Return whether a reason of the safety chain is a limit on acceleration, which belongs to every drive."""
+    """Return whether a reason of the safety chain stands for a limit on acceleration, which acts in every drive."""
     return reason.startswith(_ORDINARY)
 
 
 def count_interventions(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return how often the safety chain intervened, by reason, the most frequent first, without ordinary limits.
+    """Return how often the safety chain intervened, by reason, the most frequent first.
 
-    Reasons in ``counts`` have "#" in place of figures. Reasons in the result have no figures, such as "obstacle ahead:
-    stopped".
+    Limits on acceleration are left out. Reasons in ``counts`` have "#" in place of figures. Reasons in the result have
+    no figures, such as "obstacle ahead: stopped".
     """
     readable = Counter[str]()
     for reason, count in counts.items():

@@ -55,7 +55,9 @@ from robot_bridge.exploration.schedule import AskSettings, Choice
 from robot_bridge.protocols import DecisionModel
 
 FIRST_LOOK_S: Final = 1.0
-"""The model is first asked after this time. Earlier, the map consists of few scans, and its frontiers soon vanish."""
+"""The model is first asked after this time, in seconds. Earlier, the map consists of few scans, and its frontiers soon
+vanish.
+"""
 _COMPLETE: Final = StopTarget(StopReason.EXPLORATION_COMPLETE.value)
 
 
@@ -171,7 +173,7 @@ class Explorer:
         return bool(self._thread and self._thread.is_alive())
 
     def run(self, minutes: float = math.inf) -> Summary:
-        """Explore until the time is up, the model ends the exploration, or nothing is left to explore without a model.
+        """Explore until the time is up, the model ends the exploration, or the model is gone and no frontiers are left.
 
         Ctrl-C also ends the exploration. The robot is stopped and the memory is saved in any case.
 
@@ -261,7 +263,10 @@ class Explorer:
         self._check_end(now)
 
     def _take_order(self) -> None:
-        """Take a person's next order from the queue and begin to carry out the order; do nothing if none may begin."""
+        """Take a person's next order from the queue and begin to carry out the order.
+
+        Do nothing if there is no order, or if the next order must wait for the order that is being carried out.
+        """
         decision = self._orders.take(is_busy=self._operator is not None)
         if decision is None:
             return
@@ -285,14 +290,14 @@ class Explorer:
         return is_paused
 
     def _forget_question(self) -> None:
-        """Forget the pending question to the model, and end a look that waits for a description as failed."""
+        """Forget the pending question to the model; if a look waits for a description, end the look as failed."""
         self._asker.forget()
         self._end_look(None, "it was broken off")
 
     def _carry_out(self, decision: NavigationDecision, changed: str = "") -> ExecutionResult:
         """Check a decision and begin to carry it out; return the executor's result.
 
-        ``changed`` says how the decision was already changed, for the reason of the result.
+        ``changed`` says how the decision was already changed, and becomes a part of the result's reason.
         """
         execution = self.executor.execute_decision(decision, self.controller.state, self.memory)
         if changed and execution.is_valid:
@@ -306,7 +311,7 @@ class Explorer:
         return execution
 
     def _take_answer(self) -> None:
-        """If the model has answered, follow its decision or end the look with its description."""
+        """If the model has answered, carry out its decision, or end the look for which it gave a description."""
         answer = self._asker.listen()
         if answer is None:
             return
@@ -378,7 +383,7 @@ class Explorer:
         return self._asker.describe(self.controller.view, target.focus, now)
 
     def _handle_claim(self, outcome: Finished, *, is_order: bool) -> None:
-        """End the exploration for a claim that it is complete; if the claim is not accepted, tell the model why."""
+        """End the exploration if the claim that it is complete is accepted; otherwise, tell the model why not."""
         left = self.controller.state.frontiers
         cut_off = self.controller.navigation.frontiers_cut_off
         if not self._closing.accept_claim(len(left), cut_off, by_person=is_order):
@@ -393,7 +398,7 @@ class Explorer:
         self.memory.update_after_action(outcome.execution.decision, outcome.result, position)
 
     def _record_block(self, outcome: Finished, now: float) -> None:
-        """Record in all memories that a decision was blocked."""
+        """Record that a decision was blocked, in the executor, in local exploration and in the memory."""
         position = self.controller.state.current_position
         result = outcome.result
         decision = outcome.execution.decision

@@ -1,6 +1,7 @@
-"""Continue without the model. Depending on how long an answer is owed: slow down, wait, explore alone, or go home.
+"""Continue without the model: slow down, wait, explore alone or drive home, depending on how long an answer is owed.
 
-Decisions that the robot makes alone have the form of a model's decisions: drive to a frontier, or home at the end.
+Decisions that the robot makes alone have the form of a model's decisions. Each decision is to drive to a frontier, or
+to drive home.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ NO_FRONTIERS_S: Final = 10.0
 AT_HOME_M: Final = 0.5
 """Within this distance of the start, the robot is at home."""
 _SAME_PLACE_M: Final = 0.7
-"""A failure at most this far from a frontier is a failure of the frontier."""
+"""A failure within this distance of a frontier, in metres, counts as a failure to reach the frontier."""
 _TURN_COST: Final = 0.4
 """Cost of turning, in metres per radian, for a robot that cannot turn in place."""
 _WIDTH_GAIN: Final = 0.5
-"""How many metres of driving a metre of a frontier's width is worth."""
+"""Metres of driving that each metre of a frontier's width is worth."""
 _MAX_USEFUL_WIDTH_M: Final = 3.0
-"""Width of a frontier beyond this value is not worth a longer drive."""
+"""A frontier that is wider than this, in metres, costs as much as if it had this width."""
 _ALONE_TIERS: Final = frozenset({Tier.LOCAL_NAV, Tier.RETURN_HOME})
 """Tiers in which the robot decides alone."""
 
@@ -54,7 +55,7 @@ class LocalExploration:
         self.start_over()
 
     def start_over(self) -> None:
-        """Reset everything but the failures, because an outage is over or the drive home needs another attempt."""
+        """Reset everything except the recorded failures, because an outage is over or the drive home is tried again."""
         self.is_over = False
         self._is_homing = False
         self._has_returned_in_outage = False
@@ -67,9 +68,10 @@ class LocalExploration:
     def decide(
         self, state: View, tier: Tier, *, is_idle: bool, now: float, way_to: WayTo | None = None
     ) -> NavigationDecision | None:
-        """Return the next decision, or None to continue; must be called in every step of the decision loop.
+        """Return the next decision, or None if the robot is to continue.
 
-        ``way_to`` measures the path to a frontier. Without ``way_to``, the straight distance counts and ignores walls.
+        This method must be called in every step of the decision loop. ``way_to`` measures the path to a frontier.
+        Without ``way_to``, the straight distance counts, which ignores walls.
         """
         frontiers = state.frontiers
         pose = state.current_position
@@ -116,7 +118,7 @@ class LocalExploration:
         return times
 
     def _is_open(self, frontier: Frontier, now: float) -> bool:
-        """Return whether a frontier is neither given up nor avoided after a recent failure."""
+        """Return whether the robot may try a frontier: the frontier is not given up, and no failure there is recent."""
         failures = self._failures_at(frontier)
         is_given_up = len(failures) >= MAX_FAILURES
         is_avoided = any(now - time < AVOIDED_S for time in failures)
@@ -134,7 +136,7 @@ def _find_cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | No
     """Return the frontier with the least cost, or None if there are no frontiers.
 
     The straight cost is a lower bound of the cost, because a path is never shorter than the straight line. Measuring a
-    path takes time, so the search ends at the first frontier whose lower bound is not below the least cost so far.
+    path takes time, so the search ends as soon as a frontier's lower bound reaches the least cost so far.
     """
     best = None
     least_cost = inf
@@ -155,7 +157,10 @@ def _find_cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | No
 
 
 def _straight_cost(frontier: Frontier, pose: Pose) -> float:
-    """Return the cost of driving straight to a frontier in metres, plus turning, minus a gain for its width."""
+    """Return the cost of a straight drive to a frontier, in metres.
+
+    The cost is the distance, plus a cost of turning, minus a gain for the frontier's width.
+    """
     distance = pose.distance_to(frontier.x, frontier.y)
     turn = abs(pose.bearing_to(frontier.x, frontier.y))
     return distance + _TURN_COST * turn - _WIDTH_GAIN * min(frontier.width_m, _MAX_USEFUL_WIDTH_M)
@@ -164,12 +169,13 @@ def _straight_cost(frontier: Frontier, pose: Pose) -> float:
 def redirect_to_frontier(
     decision: NavigationDecision, told: Sequence[KnownFrontier], frontiers: Sequence[Frontier]
 ) -> NavigationDecision:
-    """Redirect a decision for a frontier that has disappeared since the model saw the list of frontiers.
+    """Return a decision, redirected if its frontier has disappeared since the model saw the list of frontiers.
 
     While a model thinks, the robot sees more, and a frontier may move, be split, or get another id. ``told`` holds the
     frontiers that the model was shown, and ``frontiers`` holds the current frontiers. The decision is redirected to the
-    current frontier nearest to the old frontier's place. If the decision were refused instead, the robot would stand
-    until the model answers again. A decision for an id that was never listed does not change, and is refused later.
+    current frontier that is nearest to the old frontier's place. If the decision were refused instead, the robot would
+    stand until the model answers again. A decision for an id that was never listed does not change, and is refused
+    later.
     """
     parameters: object = decision.parameters
     if not isinstance(parameters, Mapping):

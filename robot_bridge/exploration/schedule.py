@@ -100,7 +100,7 @@ class Choice(StrEnum):
 
 
 def choose(now: Situation, settings: AskSettings) -> Choice:
-    """Choose whether to ask the model in the situation ``now``."""
+    """Return the choice whether to ask the model in the situation ``now``."""
     passed = now.since_asked
     if passed is None:
         return Choice.FIRST
@@ -115,7 +115,7 @@ def choose(now: Situation, settings: AskSettings) -> Choice:
 
 
 def _choose_by_timer(now: Situation, passed: float, settings: AskSettings) -> Choice:
-    """Choose by the time ``passed`` since the last call, in seconds."""
+    """Return the choice by the time ``passed`` since the last call, in seconds."""
     if passed < settings.base_timer_s:
         return Choice.WAIT
     if passed >= settings.longest_silence_s:
@@ -142,9 +142,9 @@ def why_leave_out(choice: Choice, now: Situation, settings: AskSettings, samenes
     """Return the reason to leave the picture out of a call, or None if the picture must be sent.
 
     The picture is left out if the view has not changed and no obstacle is near. The picture is also left out if the
-    robot drives to a goal and the only reason for the call is a long silence. ``sameness`` says how the picture equals
-    the last picture that the model saw, and is None without an earlier picture. (With gpt-4o-mini a picture is two
-    thirds of the cost of a call.)
+    robot drives to a goal and the only reason for the call is a long silence. ``sameness`` is the reason to give for an
+    unchanged view, or None if the model has not seen a picture yet. (With gpt-4o-mini a picture is two thirds of the
+    cost of a call.)
     """
     if not settings.is_adaptive:
         return None

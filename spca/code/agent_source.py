@@ -367,8 +367,7 @@ def _meaning(node: ast.stmt) -> str:
 
 
 def _is_same(old: ast.stmt | str | None, new: ast.stmt | str | None) -> bool:
-    """Return whether two values of :func:`_bindings` have the same meaning; None stands for a name without a binding.
-    """
+    """Return whether two values of :func:`_bindings` have the same meaning; None means that the name is not bound."""
     if isinstance(old, ast.stmt) and isinstance(new, ast.stmt):
         return _meaning(old) == _meaning(new)
     return old == new

@@ -38,7 +38,9 @@ MAX_BRACES: Final = 4000
 """Largest number of ``{`` in a source, because each field of an f-string costs as much time as the whole string."""
 
 MAX_KEYWORDS: Final = 255
-"""Largest number of keywords of one call, class or class pattern, because the compiler compares each pair of keywords.
+"""Largest number of keywords of one call, class or class pattern.
+
+The limit is needed because the compiler compares each pair of keywords.
 """
 
 MAX_SCOPES: Final = 2000

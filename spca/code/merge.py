@@ -158,8 +158,8 @@ def _find_code_between_sentences(text: str) -> str:
     """Return the code that stands between the sentences of an answer.
 
     The code consists of lines that compile and contain a definition. It begins as early as possible, and then is as
-    long as possible. If no lines compile, return all lines from the first line that looks like code, so that the error
-    message names a place in this code.
+    long as possible. If no lines compile, return all lines from the first line that looks like code. The error message
+    then names a place in this code.
     """
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]

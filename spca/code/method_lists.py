@@ -54,7 +54,9 @@ def sort_by_relevance(
 
 
 def nearest(source: str, chosen: Iterable[agent_source.MethodInfo], name: str) -> Sequence[str]:
-    """Return a list with the method of ``chosen`` whose name shares most words with ``name``; [] if none shares a word.
+    """Return a list of one method: the method of ``chosen`` whose name shares most words with ``name``.
+
+    If no name shares a word, the list is empty.
     """
     best = sort_by_relevance(source, chosen, [name])[:1]
     return [method.name for method in best if _words(method.name) & _words(name)]

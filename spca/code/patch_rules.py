@@ -25,8 +25,7 @@ _UNBOUND = ("staticmethod", "classmethod", "property")
 
 @dataclass(slots=True)
 class Patch:
-    """The statements of a patch, sorted into imports, constants and methods; constants and methods are stored by name.
-    """
+    """The statements of a patch: its imports, its constants by name, and its methods by name."""
 
     text: Layout
     imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)

@@ -37,9 +37,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "query": ("query:query", "SQL over any number of runs"),
     "pack": ("pack:pack", "a run's calls as one file, which replay/FOLDER answers from"),
 }
-"""Command -> (``MODULE:FUNCTION`` in this package, help text). ``--help`` of the program shows only the first paragraph
-of each help text.
-"""
+"""Command -> (``MODULE:FUNCTION`` in this package, help text). The list of commands shows one paragraph of the text."""
 
 OLD_NAMES: Final = {"--out": "--output", "--levels": "--only", "--categories": "--only", "--ids": "--only"}
 """Former flag -> present flag."""

@@ -16,14 +16,10 @@ from spca.common.interrupts import interrupt_on_termination
 from spca.common.text import one_line
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
-"""Environment variable for the command line with which a user starts this program; the script that starts it sets the
-variable.
-"""
+"""Environment variable for the command line that starts this program; set by a script that starts the program."""
 
 COMMAND_VARIABLE: Final = "SPCA_COMMAND"
-"""Environment variable for the command line with which a user starts ``spca``, of which all programs are subcommands;
-the command ``spca`` sets the variable.
-"""
+"""Environment variable for the command line that starts ``spca``; set by ``spca`` for its subcommands."""
 
 EXIT_FINISHED: Final = 0
 EXIT_FAILED: Final = 1
@@ -34,8 +30,7 @@ EXIT_INTERRUPTED: Final = 130
 
 
 class ExitHandler:
-    """Context manager that turns an error into one line on standard error and an exit code, if a user can act on the
-    error.
+    """Context manager that turns an error which a user can act on into one line on standard error and an exit code.
 
     SIGTERM and SIGHUP interrupt the block as Ctrl-C does. With ``--debug``, tracebacks are logged. A broken pipe ends
     the program, and a message is printed only if a run has begun. Characters that standard output cannot encode are

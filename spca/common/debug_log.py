@@ -43,8 +43,9 @@ ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] 
 
 
 class _SafeFormatter(logging.Formatter):
-    """Formats a message as one line, and removes keys and control characters, because models and servers write parts of
-    the text.
+    """Formats each message as one line without keys and control characters.
+
+    These are removed because models and servers write parts of the messages.
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # named by logging
@@ -212,8 +213,9 @@ def log_error(error: BaseException) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLog:
-    """Settings of the log of a worker process. The host, which is the process that starts the worker, sends them to the
-    worker.
+    """Settings of the log of a worker process.
+
+    The host, which is the process that starts the worker, sends the settings to the worker.
 
     Attributes:
         path: the log file of the host; None to log to standard error.

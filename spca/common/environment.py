@@ -1,5 +1,4 @@
-"""Environment variables that choose models, keys and servers. They may be set in ``.env``, and misspelled names are
-found.
+"""Environment variables for models, keys and servers: read from ``.env``, and checked for misspelled names.
 
 With a misspelled key, a run would silently use the embedded model. Therefore the program stops if a line of ``.env``
 sets nothing or sets a misspelled variable. A name counts as misspelled if
@@ -10,8 +9,8 @@ sets nothing or sets a misspelled variable. A name counts as misspelled if
 - it begins with ``SPCA_`` and is not a known name.
 
 A name does not count as misspelled if it is a known name with more words (``OPENAI_API_KEY_2``, ``MY_OPENAI_API_KEY``),
-or if ``--server`` names it (``--server lab=URL,OPENAI_API_KEYS``). Nor does it if the similar known name is set, too,
-unless the name begins with ``SPCA_``.
+or if ``--server`` names it (``--server lab=URL,OPENAI_API_KEYS``). A name that does not begin with ``SPCA_`` is also
+accepted if the similar known name is set.
 """
 
 from __future__ import annotations
@@ -82,8 +81,7 @@ def load_environment(servers: Collection[str] = ()) -> Mapping[str, str]:
 
 
 def complete_environment(folders: Iterable[Path], servers: Collection[str] = ()) -> None:
-    """Add the variables of each folder's ``.env`` to the environment, and print a warning for each misspelled variable
-    in the environment.
+    """Add the variables of each folder's ``.env`` to the environment, and warn of misspelled variables in it.
 
     Args:
         folders: in the order of precedence: the first file that sets a variable decides.
@@ -102,8 +100,9 @@ def complete_environment(folders: Iterable[Path], servers: Collection[str] = ())
 
 
 def load_env(path: Path, servers: Collection[str] = ()) -> None:
-    """Add the variables of a ``.env`` file to the environment, if the file exists; variables that are already set keep
-    their values.
+    """Add the variables of a ``.env`` file to the environment, if the file exists.
+
+    Variables that are already set keep their values.
 
     Args:
         servers: values of ``--server``; names in these values never count as misspelled.

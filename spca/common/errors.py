@@ -72,9 +72,7 @@ class BudgetReached(SPCAError):
 
     @property
     def option(self) -> str:
-        """Flag to add to the command that resumes the run; a word in capitals stands for the value that the user has to
-        choose.
-        """
+        """Flag to add to the command that resumes the run; a word in capitals stands for the user's value."""
         return f"{self.flag} MORE"
 
 

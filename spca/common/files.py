@@ -1,7 +1,7 @@
-"""Safe reading of files that a user names, atomic writing, and folders that are made and locked.
+"""Safe reading of files that a user names, atomic writing, and creation and locking of folders.
 
-A path that a user gives may lead to anything. A pipe would block the reader, a device never ends, and a file of
-gigabytes fills the memory. Therefore only regular files of a bounded size are read, and text has to be UTF-8.
+The path that a user names may lead to anything. A pipe would block the reader, a device may never end, and a file of
+gigabytes would fill the memory. Therefore only regular files of a bounded size are read, and text has to be UTF-8.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOG: Final = logging.getLogger(__name__)
 MAX_BYTES: Final = 16 << 20
 """Largest size of a text file written by a user."""
 MAX_RUN_FILE_BYTES: Final = 256 << 20
-"""Largest size of a file of a run; the log of a run of 150 levels has a hundredth of this."""
+"""Largest size of a file of a run; the log of a run of 150 levels is a hundredth as large."""
 _MAX_LOG_BYTES: Final = 1 << 30
 
 _TEMPORARY: Final = re.compile(r"\.[0-9a-f]{16}\.tmp")
@@ -35,7 +35,7 @@ def open_to_read(path: Path) -> BinaryIO:
     """Open a regular file for reading.
 
     Raises:
-        FileError: it does not exist, or cannot be opened.
+        FileError: the file does not exist, is not a regular file, or cannot be opened.
     """
     try:
         return open(path, "rb", opener=open_regular)
@@ -61,10 +61,10 @@ def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
 
 
 def read_text(path: Path, limit: int = MAX_BYTES) -> str:
-    """Return the text of a file; a byte order mark is dropped and all lines end with a line feed.
+    """Return the text of a file; a byte order mark is dropped, and all lines end with a line feed.
 
     Raises:
-        FileError: as for :func:`read_bytes`, or the file is not UTF-8 or holds a NUL.
+        FileError: see :func:`read_bytes`; or the file is not UTF-8, or contains a NUL.
     """
     try:
         text = read_bytes(path, limit).decode("utf-8-sig")
@@ -78,7 +78,7 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Replace a file so that a reader or a crash sees the old content or the new one, never a part.
+    """Replace a file in one step: readers see the whole old content or the whole new content, even after a crash.
 
     Raises:
         SettingsError: the file system refuses.
@@ -111,10 +111,10 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def remove_torn_files(folder: Path, pattern: str = "**/.*.tmp") -> None:
-    """Remove the temporary files that a killed process has left in a folder, whose lock the caller holds.
+    """Remove from a folder the temporary files of a killed process; the caller must hold the lock of the folder.
 
     Args:
-        pattern: files to look at, in the form of :meth:`pathlib.Path.glob`.
+        pattern: glob pattern of the files to consider, in the form of :meth:`pathlib.Path.glob`.
     """
     for path in folder.glob(pattern):
         if _TEMPORARY.fullmatch(path.name):
@@ -123,7 +123,9 @@ def remove_torn_files(folder: Path, pattern: str = "**/.*.tmp") -> None:
 
 
 def write_line(path: Path, line: str, how: int = os.O_APPEND) -> None:
-    """Append a line to a file, or replace the contents if ``how`` is ``os.O_TRUNC``; a kill can tear only this line.
+    """Append a line to a file; or replace the content by the line if ``how`` is ``os.O_TRUNC``.
+
+    If the process is killed meanwhile, at most this line is incomplete.
 
     Raises:
         SettingsError: the file system refuses, or has no room for the whole line.
@@ -138,10 +140,12 @@ def write_line(path: Path, line: str, how: int = os.O_APPEND) -> None:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """Return the complete lines of a file, [] if the file does not exist; cut a torn last line off the file.
+    """Return the complete lines of a file, and cut an incomplete last line off the file.
+
+    Return [] if the file does not exist.
 
     Raises:
-        FileError: the file cannot be read, or its torn line cannot be cut off.
+        FileError: the file cannot be read, or its incomplete line cannot be cut off.
     """
     if not os.path.lexists(path):
         return []
@@ -157,7 +161,7 @@ def whole_lines(path: Path) -> list[bytes]:
 
 
 def check_folder(path: Path) -> None:
-    """Check that a folder can be made and written to; do not make it.
+    """Raise an error if a folder cannot be created or written to; do not create the folder.
 
     Raises:
         SettingsError: the folder cannot be used; the message says why.
@@ -183,10 +187,14 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def lock_folder(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
-    """Hold the lock file ``name`` of a folder until the block ends; the kernel releases it when the process dies.
+    """Hold a lock on a folder until the block ends; the kernel releases the lock if the process dies.
+
+    Args:
+        what: word for the folder in error messages, such as "run".
+        name: name of the lock file in the folder.
 
     Raises:
-        WorkspaceBusyError: another process holds it.
+        WorkspaceBusyError: another process holds the lock.
         SettingsError: the lock file cannot be opened.
     """
     with explain_failure(f"cannot open {folder / name}"):
@@ -211,10 +219,10 @@ def explain_failure(action: str) -> Iterator[None]:
 
 
 def open_regular(path: str, flags: int) -> int:
-    """Open a regular file as ``opener`` of :func:`open`.
+    """Open a regular file and return its descriptor; suitable as the ``opener`` of :func:`open`.
 
     Raises:
-        OSError: it is a folder, a pipe or a device, or cannot be opened.
+        OSError: the path leads to a folder, a pipe or a device, or cannot be opened.
     """
     # Without O_NONBLOCK the opening of a pipe waits for a writer.
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)

@@ -1,4 +1,4 @@
-"""Pictures as the contents of files: PNG, GIF and MP4. Pillow and PyAV are imported on use."""
+"""Encoding of pictures as PNG, GIF and MP4 files. Pillow and PyAV are imported on use."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ LAST_FRAME_S: Final = 2.0
 """Extra seconds for which the last frame of an animation stays."""
 _PALETTE_SIZE: Final = 256
 _MIN_FRAME_MS: Final = 20
-"""Viewers show a frame with a shorter duration ten times too long."""
+"""Shortest duration of a frame in milliseconds; viewers show a shorter frame ten times too long."""
 _MAX_FRAME_MS: Final = 655_350
 
 
 def png(image: NDArray[np.uint8], *, optimize: bool = False, palette: bool = False) -> bytes:
-    """Return a picture, shape (height, width, 3 or 4), RGB or RGBA, as PNG.
+    """Return a picture as the content of a PNG file.
 
     Args:
-        palette: reduce the picture to 256 colours. The file is a third as large; drawings of few colours look the
-            same.
+        image: RGB or RGBA, shape (height, width, 3 or 4).
+        palette: whether to reduce the picture to 256 colours. The file is then a third as large; drawings with few
+            colours look the same.
 
     Raises:
         ImportError: Pillow is missing.
@@ -41,11 +42,11 @@ def png(image: NDArray[np.uint8], *, optimize: bool = False, palette: bool = Fal
 
 
 def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
-    """Return RGB pictures of one size as an animation that repeats; the last one stays ``LAST_FRAME_S`` longer.
+    """Return RGB pictures of one size as a repeating GIF animation; the last picture stays ``LAST_FRAME_S`` longer.
 
-    All pictures share one palette. With more than 256 colours it holds the most frequent ones that are far enough from
-    each other, so that areas keep their exact colours. Equal pictures in a row stay for 655 s at most, the limit of the
-    format.
+    All pictures share one palette. If there are more than 256 colours, the palette holds the most frequent colours that
+    differ enough from each other. This keeps the exact colours of areas. Equal pictures in a row stay for 655 s at
+    most, which is the limit of the format.
 
     Args:
         images: shape (height, width, 3); at least one.
@@ -80,7 +81,7 @@ def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
 
 
 def mp4(images: Iterable[NDArray[np.uint8]], size: tuple[int, int], frames_per_second: float) -> bytes:
-    """Return RGB pictures as H.264 video; the last one stays ``LAST_FRAME_S`` longer.
+    """Return RGB pictures as H.264 video; the last picture stays ``LAST_FRAME_S`` longer.
 
     Args:
         images: shape (height, width, 3); at least one.
@@ -111,7 +112,11 @@ def _repeat_last(images: Iterable[NDArray[np.uint8]], times: int) -> Iterator[ND
 def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
     """Return the duration of each frame in milliseconds.
 
-    Pillow merges equal frames in a row and fails if the sum of their durations exceeds the limit of the format.
+    Pillow merges equal frames in a row, and fails if the sum of their durations exceeds the limit of the format.
+    Therefore that sum is limited.
+
+    Args:
+        step: duration of a single frame in milliseconds.
     """
     durations: list[int] = []
     before = None
@@ -127,7 +132,7 @@ def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
 
 
 class PaletteFrames:
-    """Pictures of one size, compressed in memory, with a count of their colours."""
+    """Pictures of one size, compressed in memory, with the number of pixels of each colour."""
 
     def __init__(self) -> None:
         # Zeros that are never written take no memory.
@@ -141,7 +146,7 @@ class PaletteFrames:
         return len(self._frames)
 
     def add(self, image: NDArray[np.uint8]) -> None:
-        """Append a picture, RGB, shape (height, width, 3)."""
+        """Append an RGB picture of shape (height, width, 3)."""
         red, green, blue = np.moveaxis(image.astype(np.uint32), 2, 0)
         packed = red << 16 | green << 8 | blue
         numbers = self._number[packed]
@@ -156,10 +161,10 @@ class PaletteFrames:
         self._shape = numbers.shape
 
     def palette(self) -> NDArray[np.uint8]:
-        """Return at most 256 of the colours, RGB, shape (n, 3); every colour is near a chosen one.
+        """Return at most 256 colours as RGB, shape (n, 3); every colour of the pictures is near a returned colour.
 
-        Colours are chosen by frequency, so that areas keep their exact colours. A colour near a chosen one is skipped;
-        the distance that counts as near grows until 256 colours suffice.
+        The most frequent colours are chosen first, so that areas keep their exact colours. A colour near a chosen
+        colour is skipped; the distance that counts as near grows until 256 colours suffice.
         """
         used = self._colours[1:]
         ordered = _channels(used[np.lexsort((used, -self._counts[1:]))])
@@ -175,7 +180,8 @@ class PaletteFrames:
             distance += 4
 
     def iterate_indices(self, palette: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
-        """Yield each picture as indices into ``palette`` of the nearest colours, shape (height, width)."""
+        """Yield for each picture an array (height, width): per pixel, the index of the nearest colour in ``palette``.
+        """
         known = palette.astype(np.int64)
         nearest = [np.abs(known - colour).sum(axis=1).argmin() for colour in _channels(self._colours)]
         entries = np.array(nearest, dtype=np.uint8)

@@ -15,7 +15,7 @@ PACKAGES: Final = _SPCA.parent
 """Folder of the packages: the checkout, or ``site-packages``."""
 
 APPLICATIONS: Final = _SPCA / "_apps"
-"""Folder of ``main.py`` and the other applications in a wheel (``scripts/wheel.py``); a checkout has none."""
+"""Folder of ``main.py`` and the other applications in a wheel (``scripts/wheel.py``); missing in a checkout."""
 
 
 def applications() -> Path:
@@ -24,7 +24,10 @@ def applications() -> Path:
 
 
 def application(name: str) -> Any:
-    """Import one of the applications, such as ``main``; put their folder first in the import path of this process."""
+    """Import and return one of the applications, such as ``main``.
+
+    The folder of the applications is put first in the import path of this process.
+    """
     folder = str(applications())
     if folder not in sys.path[:1]:  # elsewhere another module of the same name could be found first
         sys.path.insert(0, folder)
@@ -33,7 +36,7 @@ def application(name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationFunction:
-    """A function of an application, callable in a process that cannot import applications (an actor of Ray)."""
+    """A function of an application; a process that cannot import applications can call it, too (an actor of Ray)."""
 
     module: str
     function: str
@@ -43,7 +46,9 @@ class ApplicationFunction:
 
 
 def home(root: Path, cwd: Path) -> Path:
-    """Return the default folder of workspace and runs: the checkout, or ``cwd`` if the program is installed.
+    """Return the folder that contains workspace and runs by default.
+
+    This is the checkout, or ``cwd`` if the program is installed.
 
     Args:
         root: the folder of the applications.
@@ -52,17 +57,17 @@ def home(root: Path, cwd: Path) -> Path:
 
 
 def find_runs(folder: str | None) -> Path:
-    """Return the folder of the runs: ``folder`` if the user names one, else the default."""
+    """Return the path of the folder of runs: ``folder`` if the user names one, else the default folder."""
     return Path.cwd() / (folder or home(applications(), Path.cwd()) / "runs")
 
 
 def where_runs_lie(runs: Path) -> str:
-    """Return the flag `` --runs DIR`` for a command about this folder, "" if it is the default folder."""
+    """Return the text " --runs DIR" to append to a command about ``runs``; "" if ``runs`` is the default folder."""
     return "" if runs == home(applications(), Path.cwd()) / "runs" else f" --runs {shlex.quote(str(runs))}"
 
 
 def how_to_get(extra: str) -> str:
-    """Return the command that installs the packages of an extra."""
+    """Return the command that installs the packages of ``extra``, a group of optional dependencies."""
     if APPLICATIONS.is_dir():
         return pip_install(f"sense-plan-code-act[{extra}]")
     lock = f"requirements/{extra}.txt"
@@ -70,5 +75,8 @@ def how_to_get(extra: str) -> str:
 
 
 def pip_install(*arguments: str) -> str:
-    """Return a command that installs packages for this process's Python; ``pip`` alone may belong to another Python."""
+    """Return the ``pip install`` command with ``arguments`` for this process's Python.
+
+    The command ``pip`` alone may belong to another Python.
+    """
     return shlex.join([sys.executable or "python", "-m", "pip", "install", *arguments])

@@ -1,4 +1,4 @@
-"""Signals that end a program act like Ctrl-C: finished work is kept, and the user learns how to resume."""
+"""Make signals that end a program act like Ctrl-C: finished work is kept, and the user learns how to resume."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import FrameType
 from typing import Final, NoReturn
 
 TERMINATION_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
-"""Sent by ``kill``, by a service manager, and by a terminal that is closed."""
+"""Signals that are sent by ``kill``, by a service manager, and by a terminal that is closed."""
 
 
 def accepts_signal(number: signal.Signals) -> bool:
     """Return whether a handler may be set for a signal.
 
-    It may not if the signal is ignored (``nohup`` ignores SIGHUP), or if code outside of Python handles it.
+    No handler may be set if the signal is ignored (``nohup`` ignores SIGHUP), or if code outside of Python handles it.
     """
     return signal.getsignal(number) not in (signal.SIG_IGN, None)
 

@@ -1,4 +1,4 @@
-"""Lines and tables for people, wrapped to the width of a terminal, unwrapped in a file.
+"""Lines and tables for people; they are wrapped to the width of a terminal, but not wrapped in a file.
 
 Texts are never interpreted as markup and cannot control the terminal.
 """
@@ -16,11 +16,11 @@ from rich.text import Text
 from spca.common.text import one_line
 
 _UNLIMITED: Final = 100_000_000
-"""Width of a file in columns."""
+"""Width in columns of a console that prints to a file."""
 
 
 class _Output(Console):
-    """A console that raises BrokenPipeError, which its user handles; rich itself would exit."""
+    """A console that raises BrokenPipeError for the caller to handle; without this, rich would end the process."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -40,7 +40,7 @@ def make_text(value: object, style: str = "") -> Text:
 
 
 def print_line(console: Console, text: str, style: str = "", indent: int = 0) -> None:
-    """Print a text unless it is empty; on a terminal wrap it between words, in a file print one line."""
+    """Print a text unless it is empty. On a terminal, wrap the text between words; in a file, print one line."""
     if not text:
         return
     line = make_text(text, style)
@@ -56,7 +56,7 @@ def make_table(*heads: str, left: int = 1) -> Table:
 
     Args:
         heads: headings of the columns.
-        left: how many columns, from the first, hold words; the others hold numbers and are aligned to the right.
+        left: number of leading columns that hold words; the other columns hold numbers and are aligned to the right.
     """
     table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
     for head in heads[:left]:
@@ -69,12 +69,14 @@ def make_table(*heads: str, left: int = 1) -> Table:
 def print_table(
     console: Console, rows: Sequence[Mapping[str, object]], *, left: int = 1, has_total: bool = False
 ) -> None:
-    """Print a table unless it is empty; print columns that do not fit below, in a second table.
+    """Print a table unless ``rows`` is empty.
+
+    If the terminal is too narrow for all columns, the remaining columns are printed below, in further tables.
 
     Args:
-        rows: cells by the headings of their columns; the keys of the first row are the columns.
-        left: how many columns, from the first, hold words; they are repeated in each table.
-        has_total: the last row is the sum of the others.
+        rows: for each row, heading of a column -> cell. The keys of the first row are the columns.
+        left: number of leading columns that hold words; these columns are repeated in each table.
+        has_total: whether the last row is the sum of the other rows.
     """
     columns = [[make_text(head), *(make_cell(row[head]) for row in rows)] for head in rows[0]] if rows else []
     for part in _split_columns(columns, left, console.width):
@@ -95,7 +97,7 @@ def make_cell(value: object) -> Text:
 
 
 def _split_columns(columns: Sequence[Sequence[Text]], left: int, width: int) -> Iterator[list[Sequence[Text]]]:
-    """Yield the columns in parts of at most ``width`` characters; each part begins with the columns of words."""
+    """Yield groups of columns of at most ``width`` characters; each group begins with the ``left`` leading columns."""
     part = list(columns[:left])
     for column in columns[left:]:
         if len(part) > left and _measure([*part, column]) > width:

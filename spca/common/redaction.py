@@ -13,7 +13,7 @@ HIDDEN: Final = "[hidden]"
 _MIN_SECRET: Final = 8
 _SECRET_NAMES: Final = ("_API_KEY", "_TOKEN", "_SECRET")
 _KEY_VARIABLES: Final[set[str]] = set()
-"""Variables from which this process has read a key; users may choose their names."""
+"""Names of the environment variables from which this process has read a key; users may choose these names."""
 _USERINFO: Final = re.compile(r"(?<=://)[^/\s?#]+(?=@)")
 _KEY_SHAPES: Final = re.compile(
     r"(?:(?<=Bearer )|(?<=[?&]key=))[^\s&\"']+"
@@ -23,7 +23,7 @@ _KEY_SHAPES: Final = re.compile(
 
 
 def hide(variable: str) -> None:
-    """Treat the value of a variable as a key from now on, whatever its name is."""
+    """Treat the value of the environment variable ``variable`` as a key from now on, whatever the name is."""
     _KEY_VARIABLES.add(variable)
 
 
@@ -38,9 +38,10 @@ def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
 
 
 def redact_keys(text: str, environment: Mapping[str, str] | None = None) -> str:
-    """Return a text without the values of variables that hold a key; change nothing else, because answers are code.
+    """Return a text without the values of variables that hold a key.
 
-    Values shorter than 8 characters are not taken for keys.
+    Nothing else is changed, because the text may be a model's answer, which is code. Values shorter than 8 characters
+    do not count as keys.
     """
     variables = os.environ if environment is None else environment
     values: set[str] = set()
@@ -56,7 +57,10 @@ def redact_keys(text: str, environment: Mapping[str, str] | None = None) -> str:
 
 
 def error_chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and its causes; a context that ``raise ... from None`` has hidden is included."""
+    """Yield an error, its cause, the cause of that cause, and so on.
+
+    A context that ``raise ... from None`` has hidden counts as a cause, too.
+    """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -65,7 +69,7 @@ def error_chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def redact_error(error: BaseException) -> None:
-    """Remove keys from the texts of a library's error and of its causes: a traceback shows them."""
+    """Remove keys from the texts of a library's error and of its causes, because a traceback shows these texts."""
     for link in error_chain(error):
         link.args = tuple(redact(each) if isinstance(each, str) else each for each in link.args)
         texts = {name: value for name, value in vars(link).items() if isinstance(value, str)}

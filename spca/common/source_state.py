@@ -1,4 +1,7 @@
-"""The source that made a result: its git commit, whether tracked files were edited, and a hash of the product."""
+"""The source that made a result: its git commit, whether tracked files were edited, and a hash of the product.
+
+The product consists of all files that decide the behaviour of the program.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ class SourceState:
     product: str
 
     def to_dict(self, **hashes: str | None) -> dict[str, Any]:
-        """Return the state as JSON-compatible data; ``hashes`` are added to its hashes."""
+        """Return the state as JSON-compatible data; ``hashes`` are added to its field ``hashes``."""
         return {
             "git_commit": self.git_commit,
             "git_dirty": self.git_dirty,
@@ -58,7 +61,7 @@ class SourceState:
 
 
 def read_source_state(root: Path) -> SourceState:
-    """Return the state of the source; it takes about 15 ms.
+    """Return the present state of the source; this takes about 15 ms.
 
     Args:
         root: folder of the applications.
@@ -68,10 +71,11 @@ def read_source_state(root: Path) -> SourceState:
 
 
 def describe_changed_source(record: Mapping[str, Any], now: SourceState) -> dict[str, Any]:
-    """Return a field to add to a record if the source has changed since the work was begun, else {}.
+    """Return the field :data:`CONTINUATIONS` to add to ``record`` if the source has changed since; else {}.
 
     Args:
         record: holds the fields of :meth:`SourceState.to_dict` from the beginning of the work.
+        now: the present state of the source.
     """
     source = now.to_dict()
     if all(record.get(name) == value for name, value in source.items()):
@@ -101,7 +105,7 @@ def _hash_product(root: Path, packages: Path) -> str:
 
 
 def _product_files(root: Path, packages: Path) -> Iterator[tuple[str, Path]]:
-    """Yield name and path of each file; names are the same in a checkout and in a wheel."""
+    """Yield name and path of each file of the product; names are the same in a checkout and in a wheel."""
     for name in _PRODUCT_APPLICATIONS:
         if (root / name).is_file():
             yield name, root / name

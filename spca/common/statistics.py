@@ -1,8 +1,8 @@
-"""Shares and ratios with confidence intervals at 95 % (pure).
+"""Fractions and ratios with 95 % confidence intervals (pure).
 
-A share has Wilson's interval (E. B. Wilson, JASA 22, 1927). A ratio of sums over clusters has the percentile interval
-of a cluster bootstrap (A. C. Davison and D. V. Hinkley, Bootstrap Methods and their Application, 1997, 3.8). Whole
-clusters are drawn because episodes of one environment resemble each other.
+A fraction has Wilson's interval (E. B. Wilson, JASA 22, 1927). A ratio of sums over clusters has the percentile
+interval of a cluster bootstrap (A. C. Davison and D. V. Hinkley, Bootstrap Methods and their Application, 1997, 3.8).
+Whole clusters are drawn because episodes of one environment resemble each other.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _Z: Final = 1.959963984540054
 RESAMPLES: Final = 10_000
 """Number of bootstrap samples; the bounds of an interval then vary by about a hundredth of its width."""
 _AT_ONCE: Final = 100_000
-"""Clusters drawn in one call, which is many times as fast as one call per sample."""
+"""Number of clusters drawn in one call; this is many times as fast as one call per sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share: ``good`` of ``total``."""
+    """A fraction: ``good`` of ``total``."""
 
     good: int
     total: int
 
     @property
     def value(self) -> float:
-        """The share, 0.0 if ``total`` is 0."""
+        """The fraction; 0.0 if ``total`` is 0."""
         return self.good / self.total if self.total else 0.0
 
     @property
@@ -64,7 +64,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its interval at 95 %."""
+    """A value with the bounds of its 95 % confidence interval."""
 
     value: float
     low: float
@@ -83,10 +83,10 @@ def ratio_of_sums(clusters: Sequence[tuple[float, float]], seed: int = 0) -> Est
 
     Args:
         clusters: numerator and denominator of each cluster.
-        seed: of the resampling.
+        seed: seed of the resampling.
 
     Returns:
-        None if the denominators add up to 0.
+        The ratio with its interval; None if the denominators add up to 0.
     """
     import numpy as np
 

@@ -18,7 +18,7 @@ _FILLERS: Final = re.compile(
 )
 """Invisible characters, except the selectors of text and emoji style."""
 _FOLDERS: Final = re.compile(r"(?:(?<![\w:/.<~-])|(?<=(?<!:)/))/(?:[^\s/:,;'\"]+/)*(?=[\w.~])")
-"""The folders of an absolute path, up to its last name, also in ``replay//home/me/run``."""
+"""The folders of an absolute path without its last name; also found within ``replay//home/me/run``."""
 
 
 class _Spelling(dict[int, int | str]):
@@ -58,10 +58,11 @@ _PYTHON = _Spelling(_python)
 
 
 def visible(text: str) -> str:
-    """Return a text without characters that control a terminal, change the direction of writing or show nothing.
+    """Return a text with the code or picture of each character that is invisible or controls the display.
 
-    Control characters become their pictures (``␛``), others their code (``⟨U+202E⟩``); line feeds and tabs stay,
-    and a carriage return before a line feed is removed. Applying the function twice changes nothing more.
+    Such a character controls a terminal, changes the direction of writing, or shows nothing. Control characters become
+    their pictures (``␛``), the other characters become their codes (``⟨U+202E⟩``). Line feeds and tabs stay, and a
+    carriage return before a line feed is removed. A second call changes nothing more.
     """
     if text.isascii() and text.isprintable():  # the usual case, and a lot faster
         return text
@@ -69,20 +70,24 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return :func:`visible` text with spaces in place of line feeds and tabs, so that it stays one line."""
+    """Return the :func:`visible` form of a text as one line, with spaces in place of line feeds and tabs."""
     return visible(text).replace("\n", " ").replace("\t", " ")
 
 
 def beginning(text: str, length: int) -> str:
-    """Return the first ``length`` characters of a text in one line; spaces are single, and a cut text ends in "…"."""
+    """Return the first ``length`` characters of a text in one line; a cut text ends in "…".
+
+    White space in the text is reduced to single spaces.
+    """
     words = one_line(" ".join(text[: 10 * length].split()))
     return words if len(words) <= length else f"{words[: length - 1]}…"
 
 
 def fold_words(start: str, words: str, width: int = 80) -> list[str]:
-    """Return ``start`` and ``words`` wrapped; further lines are indented to the end of ``start``.
+    """Return the lines of ``start`` and ``words``, wrapped to ``width``.
 
-    Names and addresses are not broken, so that a user can copy them.
+    Further lines are indented by the length of ``start``. Names and addresses are not broken, so that a user can copy
+    them.
     """
     return wrap(
         words,
@@ -115,7 +120,7 @@ def clock(seconds: float) -> str:
 
 
 def escape_json(text: str) -> str:
-    """Return JSON with invisible characters escaped; it holds the same data."""
+    """Return JSON with invisible characters escaped; the JSON still holds the same data."""
     if text.isascii() and "\x7f" not in text:  # JSON has escaped the others
         return text
     return text.translate(_JSON)
@@ -124,7 +129,7 @@ def escape_json(text: str) -> str:
 def escape_code(text: str) -> str:
     """Return Python source with invisible characters escaped; all lines end with a line feed.
 
-    In a string that is not raw an escape is the same character, in a comment it is harmless, elsewhere a syntax error.
-    NUL and halves of surrogate pairs stay: Python's parser refuses them.
+    In a string that is not raw, an escape means the same character. In a comment, an escape is harmless; elsewhere, it
+    is a syntax error. NUL and halves of surrogate pairs stay, because Python's parser refuses them.
     """
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_PYTHON)

@@ -1,1 +1,1 @@
-"""Frozen evaluation: a learned library and its writers play unseen episodes, and no new code is written."""
+"""Frozen evaluation: agents and problem writers that a run has learned play unseen episodes; no code is written."""

@@ -1,4 +1,4 @@
-"""The start of an evaluation: options become a new or a resumed folder and a list of episodes."""
+"""Beginning or resumption of an evaluation: options are turned into an evaluation folder and a list of episodes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from spca.runs.screen.lines import describe_models
 from spca.sandbox.executor import SandboxExecutor
 
 Prepared: TypeAlias = tuple[EvaluationFolder, Sequence[Episode]]
-"""The folder of an evaluation, and all episodes of the evaluation, including those already played."""
+"""The folder of an evaluation, and all its episodes, including those already played."""
 
 
 def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
-    """Check the options, models and sandbox of an evaluation, then create its folder.
+    """Check the options, models and sandbox of a new evaluation; create and return its folder, with the episodes to
+    play.
 
     Raises:
         UserError: an option is invalid, or the agent cannot be read.
@@ -63,9 +64,9 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
 
 
 def resume_evaluation(options: EvaluateOptions, name: str, phases: Phases) -> Prepared:
-    """Open the folder of an earlier evaluation and record its continuation.
+    """Open the folder of an earlier evaluation, record that it is resumed, and return the folder and all episodes.
 
-    ``options`` may change the caps and the addresses of the evaluation's model, and nothing else.
+    ``options`` can change only the caps and the addresses of the evaluation's model.
 
     Raises:
         ResumeError: there is no evaluation of this name, or an option contradicts its settings.

@@ -1,4 +1,4 @@
-"""Values of a frozen evaluation: an episode, its trials, the verdict on its solvability, and the bot's result.
+"""Values of a frozen evaluation: an episode, its trials, the verdict on whether it can be solved, and the bot's result.
 
 Each line of a result file ends with ``seconds``, the only value that differs when the same evaluation is repeated.
 """
@@ -28,8 +28,8 @@ class Episode:
 
     Attributes:
         index: position among the episodes of the evaluation, from 0.
-        category, skill, level: description of the level for the planner.
-        outside: whether the curriculum of the run lacks ``env_id``.
+        category, skill, level: description of the environment's level for the planner.
+        outside: whether ``env_id`` is missing from the curriculum of the run.
     """
 
     index: int
@@ -46,7 +46,7 @@ class Episode:
         return f"{self.env_id}:{self.seed}"
 
     def info(self) -> LevelInfo:
-        """Return the description of the episode that planner and writers receive."""
+        """Return the description of the episode's level that the planner and the writers receive."""
         return LevelInfo(self.category, self.skill, self.level)
 
 
@@ -59,8 +59,9 @@ class Trial:
         status: a :class:`~spca.contracts.Status`, or a status constant of this module.
         reason: why the trial failed; "" for a success.
         plan: calls of the plan as text.
-        acted: codes of the :class:`~spca.contracts.Primitive` values that each executed call yielded, one tuple a call.
-        corrections: corrections of the simulator's own judgement.
+        acted: one tuple for each executed call, with the codes of the :class:`~spca.contracts.Primitive` values that
+            the call yielded.
+        corrections: names of the simulator's judgements that were corrected during the trial.
         end_hash: hash of the last state; "" if nothing was executed.
     """
 
@@ -99,7 +100,7 @@ class Trial:
 class Played:
     """An episode and its trials, of which there is at least one.
 
-    Before each later trial, the previous trial was undone. Only the last trial can be a success.
+    Every trial starts from the beginning of the episode. Only the last trial can be a success.
     """
 
     episode: Episode
@@ -170,7 +171,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict of a search with full information on a failed episode."""
+    """The verdict on a failed episode, found by a search that knows the whole grid."""
 
     env_id: str
     seed: int
@@ -205,7 +206,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class BotPlayed:
-    """The result of the bot of BabyAI in an episode.
+    """The result of an episode that the bot of BabyAI played.
 
     Attributes:
         steps: number of primitives that the bot carried out.

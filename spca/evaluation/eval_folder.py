@@ -58,7 +58,7 @@ class EvaluationSettings:
         agent: id of the run, or path of the agent's file.
         planner_model: the model that is asked when no stored writer has a plan; ``none`` if no model is asked.
         planning: settings of ``planner_model``, in the form of a run's settings.
-        versus: ``bot`` to have the bot of BabyAI play the same episodes.
+        versus: ``bot`` if the bot of BabyAI plays the same episodes; else None.
     """
 
     agent: str
@@ -95,12 +95,12 @@ class EvaluationFolder:
 
     @classmethod
     def create(cls, runs: Path, settings: EvaluationSettings, learned: Learned, made_with: Mapping[str, Any]) -> Self:
-        """Make a new folder in ``runs`` with the frozen files, and write ``evaluation.json`` last.
+        """Create and return the folder of a new evaluation in ``runs``, with copies of what the run has learned.
 
-        A folder without ``evaluation.json`` is no folder of an evaluation.
+        ``evaluation.json`` is written last, because a folder without this file does not count as an evaluation.
 
         Args:
-            made_with: versions, hashes and sandbox for ``evaluation.json``.
+            made_with: versions, hashes and sandbox, to be stored in ``evaluation.json``.
 
         Raises:
             SettingsError: ``runs`` cannot be written to.
@@ -138,7 +138,7 @@ class EvaluationFolder:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read the evaluation in a folder.
+        """Return the evaluation whose folder is ``path``.
 
         Raises:
             ResumeError: the evaluation cannot be read, or another version of the program began it.
@@ -161,7 +161,9 @@ class EvaluationFolder:
 
     @property
     def began(self) -> float | None:
-        """The start time, read from the id, in seconds since the epoch; None if the id has no time."""
+        """Time at which the evaluation began, in seconds since the epoch, as read from its id; None if the id has no
+        time.
+        """
         try:
             return float(calendar.timegm(time.strptime(self.id[:15], "%Y%m%d-%H%M%S")))
         except ValueError:
@@ -183,7 +185,7 @@ class EvaluationFolder:
         """Write new settings and a new record to ``evaluation.json``, and return the changed folder.
 
         Args:
-            record: the new content of ``evaluation.json``; ``settings`` replaces its settings.
+            record: the new content of ``evaluation.json``, in which ``settings`` replaces the settings.
 
         Raises:
             SettingsError: ``evaluation.json`` cannot be written.
@@ -197,7 +199,7 @@ class EvaluationFolder:
         """Return the frozen agents by category; the key "" stands for all other categories.
 
         Raises:
-            ResumeError: an agent cannot be read, or the policy for generated code forbids to run an agent.
+            ResumeError: an agent cannot be read, or the policy for generated code forbids running it.
         """
         agents: dict[str, AgentSource] = {}
         try:
@@ -219,7 +221,7 @@ class EvaluationFolder:
         return _read_object(self.path / _AGENTS, **{"": str})
 
     def writers(self) -> tuple[tuple[StoredWriter, ...], str | None]:
-        """Return the frozen problem writers, and the only category that they are for (None for all categories).
+        """Return the frozen problem writers, and the only category that they may plan for (None for all categories).
 
         Raises:
             ResumeError: the file of the frozen writers cannot be read.
@@ -257,13 +259,13 @@ def _format_json(value: object) -> str:
 
 
 def _read_object(path: Path, **kinds: type) -> dict[str, Any]:
-    """Read a JSON object.
+    """Return the JSON object in a file.
 
     Args:
-        kinds: keys that the object must have, and the types of their values.
+        kinds: keys that the object must have, each with the type of its value.
 
     Raises:
-        ResumeError: the file cannot be read, is no JSON object, or lacks one of the keys.
+        ResumeError: the file cannot be read, is not a JSON object, or lacks a key with a value of the right type.
     """
     try:
         value = json.loads(read_text(path, MAX_RUN_FILE_BYTES))

@@ -15,7 +15,10 @@ from spca.sense.perception import star_details
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A non-empty group of failures with the same status, proof and reason, in the order of their episodes."""
+    """A non-empty group of failures with the same status, proof and reason, in the order of their episodes.
+
+    Reasons count as the same if they differ only in numbers and colours.
+    """
 
     failures: tuple[Failure, ...]
 
@@ -32,7 +35,7 @@ class Alike:
     def title(self) -> str:
         """Status and first line of the reason, such as ``missing_method: the library lacks fly``.
 
-        If several writers had no plan, the first line of the reason is about the nearest writer.
+        If several writers had no plan, the first line tells why the most promising writer had none.
         """
         status, reason, _ = _kind(self.example)
         return f"{status}: {reason}".removesuffix(": ")
@@ -52,7 +55,7 @@ def replay(each: Failure, folder: Path, where: str | None = None) -> str:
 
     Args:
         folder: the evaluation's folder.
-        where: the option ``--runs`` of the command; None for the option that works in every working folder.
+        where: text of the option ``--runs`` in the command; None for a text that works in every working folder.
     """
     episode = shlex.quote(each.played.episode.name)
     command = f"{program()} replay {folder.name} {episode}"
@@ -70,7 +73,7 @@ def _kind(failure: Failure) -> tuple[str, str, str]:
 
 
 def _group_by_name(items: Iterable[tuple[str, Failure]]) -> list[tuple[str, tuple[Failure, ...]]]:
-    """Return pairs of a name and its failures, the largest group first."""
+    """Group pairs (name, failure) by name, and return pairs (name, failures), the largest group first."""
     groups: dict[str, list[Failure]] = {}
     for name, failure in items:
         groups.setdefault(name, []).append(failure)

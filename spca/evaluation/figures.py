@@ -1,4 +1,4 @@
-"""Terminal output of an evaluation: progress bars, and the figures as tables of at most 80 columns."""
+"""Terminal output of an evaluation: progress bars, and tables of figures with at most 80 columns of text."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from spca.evaluation.summary import Block, Results, Versus
 from spca.report.read.origin import describe_continuations, describe_origin
 
 _MAX_GROUPS = 10
-"""Groups of failures that are printed; the page and the files have all groups."""
+"""Largest number of groups of failures that are printed; the page and the files contain all groups."""
 _MAX_IDS = 3
 _MAX_REASON = 160
-"""Characters of a reason that are printed."""
+"""Largest number of characters of a reason that are printed."""
 _GOOD = {"episodes": "at the first attempt", "proofs": "decided", "bot": "by the bot"}
-"""Description of the successful episodes of a stage, by name of the stage."""
+"""Words for the successful episodes of a stage, by name of the stage; they follow the number of these episodes."""
 
 
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[OnProgress]:
-    """Show a progress bar for each stage; if standard error is no terminal, print a line for every 10 % of a stage.
+    """Open a context whose value is the function that reports progress.
 
-    If ``quiet`` is set, show nothing. The context's value is the function that reports progress.
+    Each stage has a progress bar. If standard error is not a terminal, a line is printed for every 10 % of a stage. If
+    ``quiet`` is set, nothing is shown.
     """
     prints_lines = not (quiet or sys.stderr.isatty())
     with ExitStack() as stack:
@@ -56,7 +57,7 @@ def show_progress(quiet: bool) -> Iterator[OnProgress]:
 
 
 def announce(folder: EvaluationFolder, episodes: int) -> None:
-    """Print the id of the evaluation, the number and source of its episodes, and who plans.
+    """Print the id of the evaluation, the number and source of its episodes, and the planners.
 
     Args:
         episodes: the number of all episodes of the evaluation.
@@ -78,7 +79,7 @@ def announce(folder: EvaluationFolder, episodes: int) -> None:
 
 
 def show(results: Results, folder: EvaluationFolder) -> None:
-    """Print the figures of an evaluation: tables by category, pairs with the bot, and groups of failures."""
+    """Print the figures of an evaluation: tables by category, comparisons with the bot, and groups of failures."""
     console = open_console()
     settings = folder.settings
     print_line(console, f"{folder.id}  {settings.agent}, frozen", "bold")
@@ -103,7 +104,7 @@ def show(results: Results, folder: EvaluationFolder) -> None:
 
 
 def describe_no_width(block: Block) -> str:
-    """If the pooled bootstrap interval has no width, return Wilson's interval in words; else return ""."""
+    """Return Wilson's interval in words if the pooled bootstrap interval has no width; else return ""."""
     interval = block.interval
     if interval is None or interval.low < interval.high:
         return ""
@@ -113,7 +114,7 @@ def describe_no_width(block: Block) -> str:
 
 
 def describe_ratio(versus: Versus) -> str:
-    """Return the ratio of our summed steps to the bot's summed steps in words."""
+    """Return, in words, the total of our steps divided by the total of the bot's steps."""
     interval = versus.interval
     if interval is None:
         return "no episode was solved by both"
@@ -124,7 +125,11 @@ def describe_ratio(versus: Versus) -> str:
 
 
 def _print_block(console: Console, name: str, block: Block) -> None:
-    """Print a table with a row for each category and a last row for all; ``name`` is the head of the first column."""
+    """Print a table with a row for each category and a last row for all categories.
+
+    Args:
+        name: head of the first column.
+    """
     has_later_solutions = block.pooled.solved != block.pooled.pass1
     rows = []
     for row in (*block.categories, block.pooled):
@@ -144,7 +149,11 @@ def _print_block(console: Console, name: str, block: Block) -> None:
 
 
 def _print_versus(console: Console, name: str, versus: Versus) -> None:
-    """Print the pairs with the bot: a row for each category and a last row for all pairs."""
+    """Print a comparison with the bot: a row for each category and a last row for all categories.
+
+    Args:
+        name: head of the first column.
+    """
     rows = []
     for row in (*versus.categories, versus.pooled):
         cells: dict[str, object] = {name: row.name}
@@ -157,12 +166,12 @@ def _print_versus(console: Console, name: str, versus: Versus) -> None:
 
 
 def _format_rate(rate: Rate) -> str:
-    """Return a rate such as ``1,990/2,000``."""
+    """Return a rate as text, such as ``1,990/2,000``."""
     return f"{rate.good:,}/{rate.total:,}"
 
 
 def _format_share(share: Rate | Estimate | None) -> str:
-    """Return a share with its 95 % interval, such as ``99.50 % (99.1 to 99.8)``; "-" for None."""
+    """Return a percentage with its 95 % interval, such as ``99.50 % (99.1 to 99.8)``; "-" for None."""
     if share is None:
         return "-"
     low, high = share.interval if isinstance(share, Rate) else (share.low, share.high)
@@ -171,7 +180,7 @@ def _format_share(share: Rate | Estimate | None) -> str:
 
 
 def _print_failures(console: Console, results: Results, folder: EvaluationFolder) -> None:
-    """Print the counts of failures by status and by proof, then the largest groups of failures."""
+    """Print how many failures have each status and each verdict, then the largest groups of failures."""
     groups = group_failures(results.failed)
     if not groups:
         return
@@ -195,7 +204,8 @@ def _print_failures(console: Console, results: Results, folder: EvaluationFolder
 
 
 def _describe_group(group: Alike, folder: EvaluationFolder) -> Iterator[str]:
-    """Yield lines about a group of failures: certificate, ids, and the command that replays the first episode."""
+    """Yield lines about a group of failures: certificate, ids, and the command that replays the group's first episode.
+    """
     example = group.example
     judged = example.judged
     if example.proof == Solvability.UNSOLVABLE and judged:

@@ -1,4 +1,4 @@
-"""Reading of the agents, writers and curriculum of a run, or of an agent's file, for a frozen evaluation."""
+"""Reader of the agents, writers and curriculum that an evaluation uses, from a run or from an agent's file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spca.runs.recording.writer_files import WriterFiles
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The agents, curriculum and problem writers of a run, or of an agent's file.
+    """The agents, curriculum and problem writers of a run, or the agent of a file with a curriculum.
 
     Attributes:
         source: id of the run, or path of the agent's file as the user gave it.
@@ -30,9 +30,9 @@ class Learned:
         tasks: all levels of the curriculum.
         categories: categories of the levels that the run has learned, in order; () for a file.
         settings: settings of the run; {} for a file.
-        warning: a warning that the run has not learned all its levels yet; "" if no level is left.
+        warning: a warning that the run has not yet learned all its levels; "" if it has learned them all.
         writers: records of the problem writers in the run's state.
-        of_category: the only category that the writers are for; None for all categories. If each category of a run
+        of_category: the only category that the writers may plan for; None for all categories. If each category of a run
             has a library of its own, the run keeps the writers of its last category only.
         writer_texts: contents of the files that the writers need, by file name.
     """
@@ -51,16 +51,17 @@ class Learned:
 
 
 def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
-    """Return the agent's file or the run that ``given`` names.
+    """Return what the run has learned that ``given`` names, or what the agent's file contains that ``given`` names.
 
     Args:
-        given: an agent's file, the path of a run's folder, or the id of a run in ``runs``; None for the latest
-            finished run.
+        given: an agent's file, the path of a run's folder, or the id of a run in ``runs``; None for the latest finished
+            run.
+        cwd: folder to which a relative path in ``given`` refers.
         root: folder of the applications; an agent's file is combined with the curriculum in this folder.
 
     Raises:
         ResumeError: the run does not exist or cannot be read.
-        SettingsError: the policy for generated code forbids to run an agent.
+        SettingsError: the policy for generated code forbids running an agent.
         FileError: the agent's file cannot be read.
     """
     path = cwd / (given or "")

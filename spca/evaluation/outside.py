@@ -1,4 +1,4 @@
-"""Transfer: playable and unplayable environment ids that minigrid registers and a curriculum lacks."""
+"""Environment ids outside a curriculum, for a test of transfer: minigrid registers them, but some cannot be played."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNPLAYABLE: Final[Mapping[str, str]] = {
     "MiniGrid-WFC-ObstaclesHogs3-v0": _NO_PATTERN.format("Hogs"),
     "MiniGrid-WFC-RoomsFabric-v0": _NO_PATTERN.format("Fabric"),
 }
-"""Reason why a registered id cannot be played, by id (minigrid 3.2)."""
+"""Registered ids that cannot be played, each with the reason (minigrid 3.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class OutsideIds:
 
     Attributes:
         tasks: one task for each id that can be played, in alphabetical order of the ids.
-        unplayable: the reason why an id cannot be played, by id.
+        unplayable: the ids that cannot be played, each with the reason.
     """
 
     tasks: tuple[Task, ...]
@@ -43,7 +43,7 @@ def find_outside(known: Iterable[str], learned: Iterable[str], ids: str | None =
     """Return the ids of ``known`` that ``learned`` lacks.
 
     Args:
-        ids: a glob that filters the unplayable ids only; see :func:`matches_id`.
+        ids: a glob for the ids in ``unplayable``, see :func:`matches_id`; the tasks are not filtered.
     """
     outside_ids = sorted({*known} - {*learned})
     playable = (env_id for env_id in outside_ids if env_id not in UNPLAYABLE)
@@ -64,9 +64,9 @@ def matches_id(env_id: str, pattern: str | None) -> bool:
 
 
 def level_name(env_id: str) -> str:
-    """Return the name of the level in an id, without sizes: ``Go To Local`` for ``BabyAI-GoToLocalS7N4-v0``.
+    """Return an id's level as words, without sizes: ``Go To Local`` for ``BabyAI-GoToLocalS7N4-v0``.
 
-    If no word is left, return the id.
+    If the id contains no such words, return the id.
     """
     level = env_id.partition("-")[2].rpartition("-")[0]
     words = re.findall(r"(?<!\d)[A-Z][a-z]+", level)

@@ -31,7 +31,9 @@ class GoneError(Exception):
 
 
 class ServerProcess:
-    """Handle of a process that runs :mod:`spca.plan.worker`; the constructor does not wait until the process is ready.
+    """Handle of a process that runs :mod:`spca.plan.worker`.
+
+    The constructor does not wait until the process is ready.
     """
 
     def __init__(self) -> None:

@@ -24,8 +24,9 @@ MAX_CASES: Final = 64
 """Largest number of conjunctions of one condition, and of operators into which one ground action is split."""
 
 SMALL: Final = (150, 8)
-"""Largest numbers of operators and of goals for which a shortest plan is searched. This search takes at most about 40
-ms.
+"""Largest numbers of operators and of goals for which a shortest plan is searched.
+
+Below these limits the search takes at most about 40 ms.
 """
 
 Atom: TypeAlias = tuple[str, ...]
@@ -90,8 +91,9 @@ class _Case(NamedTuple):
 
 
 class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Unified Planning has no types
-    """Engine that grounds a problem (:class:`_Grounder`) and solves it with pyperplan; plans of small problems are
-    shortest.
+    """Engine that grounds a problem (:class:`_Grounder`) and solves the grounded problem with pyperplan.
+
+    For small problems, it finds a shortest plan.
     """
 
     def __init__(self, **_options: Any) -> None:
@@ -326,9 +328,7 @@ class _Task:
 
 
 def _split(cases: Iterable[_Case], change: _Change) -> list[_Case]:
-    """Return the cases after ``change``: each case is split into cases where the change happens and cases where it does
-    not.
-    """
+    """Return the cases that result if each case is split by whether ``change`` happens."""
     changed = frozenset((change.atom,))
     nothing = frozenset[Atom]()
     made = changed if change.holds else nothing

@@ -97,9 +97,7 @@ def _parse_problem(domain: str, problem: str) -> Problem:
 
 
 class _KnownKind(Problem):  # type: ignore[misc]  # Unified Planning has no types
-    """A complete problem whose :attr:`kind` is cached, because Unified Planning's own class computes it on every
-    access.
-    """
+    """A complete problem whose :attr:`kind` is cached; the base class computes it on every access."""
 
     @classmethod
     def remember_kind(cls, task: Problem) -> Problem:

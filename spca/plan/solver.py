@@ -1,9 +1,9 @@
 """One-shot planning with Unified Planning's engines, in a separate process and under a hard time limit.
 
 Importing Unified Planning takes seconds. Some of its engines ignore time limits, hold the interpreter lock or leave
-processes behind. Therefore one process keeps Unified Planning loaded and forks a child for every attempt, so that the
-child can be killed with all processes that it started. Some engines return wrong plans, so independent code validates
-every plan. The plans of solved problems are remembered.
+processes behind. Therefore one process keeps Unified Planning loaded and forks a child for every attempt. The child can
+be killed with all processes that it started. Some engines return wrong plans, so independent code validates every plan.
+The plans of solved problems are remembered.
 """
 
 from __future__ import annotations
@@ -119,8 +119,7 @@ class Solver:
                 raise
 
     def _solve(self, domain: str, problem: str, limit: float) -> SolveResult:
-        """Let the engines try one after the other, for ``limit`` seconds in total; return the most informative result.
-        """
+        """Let the engines try one after the other, within ``limit`` seconds; return the most informative result."""
         attempts: list[_Attempt] = []
         budget = limit
         restarts = 0

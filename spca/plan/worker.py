@@ -37,8 +37,9 @@ MEMORY_LIMIT = 4 << 30
 """Bytes of address space for each process of an attempt."""
 
 HOST_CHECK = 1.0
-"""Seconds between checks whether the host is alive; usually the connection closes first, which also shows that the host
-has ended.
+"""Seconds between checks whether the host is alive.
+
+If the host has ended, its connection usually closes before the next check.
 """
 
 _GARBAGE = 50_000
@@ -56,8 +57,7 @@ class _HostGoneError(Exception):
 
 
 class _Child(NamedTuple):
-    """A forked process that waits for a request: its process id, and the connection over which this process reaches it.
-    """
+    """A forked process that waits for a request: its process id, and this process's connection to it."""
 
     pid: int
     connection: Connection[Any, Any]

@@ -21,9 +21,10 @@ _UNSANDBOXED: Final = ("unsafe", "none")
 
 
 def compare(a: Run, b: Run) -> Comparison:
-    """Compare two runs. Their levels are matched by category and environment id.
+    """Compare two runs level by level. Levels are matched by category and environment id.
 
-    If a run has several levels with the same category and id, these are matched in order.
+    If several levels of a run have the same category and id, the n-th of them is matched with the n-th in the other
+    run.
     """
     of_a = _index_levels(a)
     of_b = _index_levels(b)
@@ -41,7 +42,10 @@ def compare(a: Run, b: Run) -> Comparison:
 
 
 def differs(level: ComparedLevel) -> bool:
-    """Return whether both runs have the level and a figure differs; times, which always differ, are ignored."""
+    """Return whether both runs have the level and differ in its outcome or in a figure that both record.
+
+    Times are ignored, because times always differ.
+    """
     if level.a is None or level.b is None:
         return False
     for name in ("outcome", *KNOWN, *TOLD):
@@ -53,7 +57,10 @@ def differs(level: ComparedLevel) -> bool:
 
 
 def totals(sides: Sequence[Side]) -> dict[str, Any]:
-    """Return the sums of figures over levels of one run, by name; None if a level does not record the figure."""
+    """Return the number of solved levels and the sum of each figure over levels of one run, by name.
+
+    A sum is None if one of the levels does not record the figure.
+    """
     sums: dict[str, Any] = {"solved": sum(map(_is_solved, sides))}
     for name in (*KNOWN, *TOLD, "seconds"):
         sums[name] = _sum([getattr(side, name) for side in sides])
@@ -72,9 +79,10 @@ def pair_ended_levels(comparison: Comparison) -> list[tuple[Side, Side]]:
 
 
 def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
-    """Return the verdict on the levels that ended in both runs, in words, and the verdict's tone.
+    """Return the pair (verdict in words, tone) for the levels that ended in both runs.
 
-    The tone is "good" if B solved more of the levels than A, "bad" if B solved fewer, else "".
+    The tone is "good" if B solved more of these levels than A, "bad" if B solved fewer, and "" if both solved equally
+    many.
     """
     if not pairs:
         return "No level has ended in both runs.", ""
@@ -98,11 +106,12 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
 
 
 def _describe_changes(pairs: Sequence[tuple[Side, Side]], names: Sequence[str], which: str) -> list[str]:
-    """Return a list with one text about the figures in which B exceeds A or A exceeds B; [] if no figure differs.
+    """Return a list with one text that says by how much B exceeds or falls below A; [] if no sum differs.
 
     Args:
+        pairs: the levels, over which the figures are summed.
         names: names of the figures.
-        which: description of the levels, to follow their number.
+        which: words that follow the number of levels in the text, such as ``that ended in both``.
     """
     of_a = totals([a for a, _ in pairs])
     of_b = totals([b for _, b in pairs])
@@ -140,7 +149,9 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def _index_levels(run: Run) -> dict[tuple[str, str, int], LevelRow]:
-    """Return the levels by (category, environment id, occurrence of this pair in the run, from 1)."""
+    """Return the levels of a run by (category, environment id, n); n counts, from 1, the levels with this category and
+    id.
+    """
     indexed: dict[tuple[str, str, int], LevelRow] = {}
     occurrences = Counter[tuple[str, str]]()
     for row in run.levels:

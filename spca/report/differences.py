@@ -13,9 +13,11 @@ from spca.runs.settings import ABLATIONS, OF_THIS_SESSION
 _MODELS: Final = ("planner_model", "planner_small_model", "coder_model")
 _PLACES: Final = ("curriculum", "workspace", "runs", "resume", "model_table")
 _NO_FLAGS: Final = frozenset({*_MODELS, *_PLACES, *OF_THIS_SESSION, "seed"})
-"""Settings that are compared under another name, or that name only places or the display of a run."""
+"""Settings that are not compared as flags: models and seed, which are compared separately, names of places, and
+settings of one session.
+"""
 _ABLATING: Final = {name: (flag, value) for flag, (name, value) in ABLATIONS.items()}
-"""Flag of an ablation, and the value that the flag gives to the setting, by name of the setting."""
+"""Pairs (flag of an ablation, value that the flag gives to the setting), by name of the setting."""
 _EDITED: Final = {True: "some", False: "none", None: None}
 _EXPLAINED: Final = {
     "product": "source files that decide behaviour",
@@ -26,11 +28,11 @@ _EXPLAINED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Aspect:
-    """An aspect that is compared, such as the commit, with its values in the two runs as text.
+    """An aspect in which two runs are compared, such as the commit, with the value of each run as text.
 
     Attributes:
         a, b: values in run A and in run B; None if the run does not record a value.
-        note: explanation of the name.
+        note: explanation of the name; "" for no explanation.
     """
 
     name: str
@@ -50,9 +52,10 @@ class _Aspect:
 
 
 def describe_differences(a: Run, b: Run) -> tuple[str, ...]:
-    """Return lines about the differences, the unknown aspects and the continuations of two runs.
+    """Return lines about the aspects that differ between two runs, the unrecorded aspects, and the continuations of the
+    runs.
 
-    If more than one aspect differs, the first line is a heading and a line for each aspect follows.
+    If several aspects differ, the first line is a heading, and a line for each of these aspects follows.
     """
     aspects = tuple(_aspects(a, b))
     differing = [aspect for aspect in aspects if aspect.is_known and aspect.a != aspect.b]
@@ -73,7 +76,7 @@ def describe_differences(a: Run, b: Run) -> tuple[str, ...]:
 
 
 def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
-    """Yield all compared aspects in the order of the report."""
+    """Yield all aspects in which the runs are compared, in the order of the report."""
     yield _Aspect("commit", _format_hash(a.git_commit), _format_hash(b.git_commit))
     yield _Aspect("edited files", _EDITED[a.git_dirty], _EDITED[b.git_dirty], "since the commit")
     for name in HASHED:
@@ -91,7 +94,7 @@ def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
 
 
 def _describe_unknown(aspects: list[_Aspect]) -> Iterator[str]:
-    """Yield lines with the names of the aspects that A, B or both do not record."""
+    """Yield up to three lines of names: the aspects that only A, only B, and both runs leave unrecorded."""
     unknown = {"A": list[str](), "B": list[str](), "both": list[str]()}
     for aspect in aspects:
         if aspect.a is None and aspect.b is None:
@@ -106,9 +109,9 @@ def _describe_unknown(aspects: list[_Aspect]) -> Iterator[str]:
 
 
 def _describe_flags(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the flags of run A, and the flags of run B, for all settings that differ; None if no setting is shared.
+    """Return two texts: the flags of run A, and the flags of run B, for the settings whose values differ.
 
-    A setting that only one run records is not compared.
+    A setting is compared only if both runs record it. If no setting can be compared, both texts are None.
     """
     names = sorted((a.keys() & b.keys()) - _NO_FLAGS)
     if not names:
@@ -118,7 +121,7 @@ def _describe_flags(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[str | N
 
 
 def _join_flags(settings: Mapping[str, Any], names: list[str]) -> str:
-    """Return the flags of the settings ``names``; "none" if the settings have no flags."""
+    """Return the flags that give the settings ``names`` their values; "none" if no value needs a flag."""
     flags = [_write_flag(name, settings[name]) for name in names]
     return " ".join(filter(None, flags)) or "none"
 
@@ -137,8 +140,8 @@ def _write_flag(name: str, value: object) -> str:
 def _describe_entries(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[str | None, str | None]:
     """Return two texts: the entries of A, and the entries of B, whose values differ.
 
-    An empty mapping means that the run does not record the entries. The text of this run is None, and the text of the
-    other run has all entries.
+    An empty mapping means that its run does not record the entries. In this case the run's text is None, and the other
+    text has all entries.
     """
     names = sorted(a.keys() | b.keys())
     if a and b:

@@ -19,9 +19,9 @@ from spca.runs.recording.folder import CURRICULUM, RunFolder
 from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, MODELS, OF_THIS_SESSION, Settings
 
 ABOUT: Final = "about.json"
-"""Name of the file with the description."""
+"""Name of the file with the description of an example."""
 _ABLATING: Final = {name: flag for flag, (name, _) in ABLATIONS.items()}
-"""Flag of an ablation, by name of the setting."""
+"""Flags of the ablations, by name of the setting that the flag changes."""
 _OF_THE_MACHINE: Final = (
     (MAY_CHANGE_ON_RESUME - {"max_output_tokens"})
     | OF_THIS_SESSION.keys()
@@ -36,15 +36,15 @@ def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, 
 
     Args:
         run: the run's folder.
-        name: path of the new folder, relative to the working folder. If the run had a curriculum of its own, a flag in
-            the description names the curriculum's copy by this path.
+        name: path of the new folder, relative to the working folder. If the run's curriculum is not the default, the
+            folder gets a copy of the curriculum. A flag in the description then names the copy by this path.
         answered_by: who gave the answers; None for the names of the models.
 
     Returns:
-        The content of the folder's ``about.json``.
+        The content of the new folder's ``about.json``.
 
     Raises:
-        ReportError: the run has not ended or has no calls, or the folder holds something else.
+        ReportError: the run has not ended or has no calls, or the new folder holds anything but an example of this run.
         ResumeError, SettingsError: a file cannot be read or written.
     """
     folder = RunFolder(run)
@@ -72,7 +72,7 @@ def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, 
 
 
 def _check_free(target: Path, run_id: str) -> None:
-    """Check that a folder is missing, empty, or holds an example of the same run.
+    """Check that a folder can be written: it does not exist, it is empty, or it holds an example of the same run.
 
     Raises:
         ReportError: the folder holds something else.
@@ -88,12 +88,12 @@ def _check_free(target: Path, run_id: str) -> None:
 
 
 def describe_calls(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a description of recorded calls, as JSON-compatible data.
+    """Return a description of the recorded calls of a run, as JSON-compatible data.
 
     Args:
         info: content of the run's ``run.json``.
         summary: content of the run's ``summary.json``.
-        calls: the transcripts.
+        calls: transcripts of the calls.
     """
     date, _, _ = info["run_id"].partition("-")
     models = {role: strip_path(model) for role, model in info["models"].items()}
@@ -114,7 +114,10 @@ def describe_calls(info: Mapping[str, Any], summary: Mapping[str, Any], calls: l
 
 
 def flags(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the flags of a run with these settings, except flags that depend on models or on the machine."""
+    """Yield the flags that give a run these settings. A default value needs no flag.
+
+    Settings that depend on the models or on the machine are left out.
+    """
     for name, default in Settings("", "", "").record().items():
         value = settings.get(name, default)  # runs of earlier versions lack settings
         flag = "only" if name == "levels" else name.replace("_", "-")

@@ -12,7 +12,7 @@ from spca.errors import ReportError
 from spca.runs.recording.folder import RUN, other_kind, suggest_id
 
 PUBLISHED: Final = "published"
-"""Name of the published run of the original system in a comparison of two runs."""
+"""Name that stands for the published run of the original system when two runs are compared."""
 
 
 def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
@@ -61,7 +61,7 @@ def find_one(name: str | None, runs: Path, cwd: Path) -> Path:
 
 
 def check_target(path: Path) -> None:
-    """Check that a file can be written at a path, before its content is made.
+    """Check that an output file can be written at a path; call this before the content of the file is made.
 
     Raises:
         ReportError: the folder of the path does not exist, or the path is a folder.
@@ -73,10 +73,11 @@ def check_target(path: Path) -> None:
 
 
 def _explain_no_match(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:
-    """Return why no run matches a name, with the nearest id of a run.
+    """Return a message that says why no run matches a name, and that suggests the nearest id if the name looks like an
+    id.
 
     Args:
-        path: ``name`` as a path.
+        path: the path that ``name`` means if it is a path.
         known: the run folders in ``runs``.
     """
     if name == PUBLISHED:

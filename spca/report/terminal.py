@@ -27,7 +27,7 @@ _MAX_LEVELS: Final = 30
 _MAX_GROUPS: Final = 8
 """Largest number of kinds of failures that are shown with their counts."""
 _MAX_REASON: Final = 160
-"""Characters of a reason that are shown."""
+"""Largest number of characters that are shown of a reason."""
 _SLOWEST_SHOWN: Final = 3
 _VERSIONS: Final = ("spca", "minigrid", "python")
 _STYLES: Final = {"success": "green", "fail": "red", "aborted": "yellow", "running": "cyan"}
@@ -132,7 +132,7 @@ def _print_head(run: Run, console: Console) -> None:
 
 
 def _make_facts(facts: Mapping[str, str | Text]) -> Table:
-    """Return a table with a line for each name and its fact; empty facts are left out."""
+    """Return a table with a line for each fact: its name and its text. Empty facts are left out."""
     table = Table.grid(padding=(0, 1))
     table.add_column(min_width=8, no_wrap=True)
     table.add_column(overflow="fold")
@@ -143,7 +143,10 @@ def _make_facts(facts: Mapping[str, str | Text]) -> Table:
 
 
 def _make_category_row(row: CategoryRow, has_prices: bool) -> dict[str, object]:
-    """Return the cells of a category by column head; the solved levels are green if complete, red after a failure."""
+    """Return the cells of a category by column head.
+
+    The number of solved levels is green if all levels are solved, and red if a level has failed.
+    """
     style = ""
     if row.solved == row.planned:
         style = "green"
@@ -160,7 +163,7 @@ def _make_category_row(row: CategoryRow, has_prices: bool) -> dict[str, object]:
 
 
 def _describe_usage(run: Run) -> dict[str, str | Text]:
-    """Return usage, time by phase and the slowest levels of a run in words, by name of the fact."""
+    """Return, in words, the usage, the time by phase, and the slowest levels of a run, by name of the fact."""
     phases: Counter[str] = Counter()
     for row in run.levels:
         phases.update(row.durations)
@@ -200,7 +203,7 @@ def _describe_writer(row: WriterRow) -> str:
 
 
 def _print_unsolved(run: Run, console: Console) -> None:
-    """Print frequent kinds of failures, and a table of the begun levels that were not solved."""
+    """Print the most frequent kinds of failures, and a table of the begun levels that were not solved."""
     rows = [row for row in run.levels if row.outcome in ("fail", "aborted", "running")]
     if not rows:
         return
@@ -218,7 +221,8 @@ def _print_unsolved(run: Run, console: Console) -> None:
 
 
 def _describe_outcome(row: LevelRow) -> Text:
-    """Return the outcome and the reason in words; the outcome is left out for a failure with a reason."""
+    """Return the outcome and the reason of a level in words. For a failed level with a reason, return only the reason.
+    """
     first_line, _, _ = (row.headline or row.reason).partition("\n")
     reason = beginning(first_line, _MAX_REASON)
     outcome = _name_outcome(row.outcome)
@@ -300,7 +304,10 @@ def _describe_models(run: Run) -> str:
 
 
 def _has_prices(run: Run) -> bool:
-    """Return whether tokens or cost of a run are known and not zero, so that the tables need columns for them."""
+    """Return whether the tables need columns for tokens and cost of a run.
+
+    Columns are needed if tokens were used or a cost is unknown, but not for the published run.
+    """
     return not run.published and bool(spending.spent(asdict(run.usage)))
 
 
@@ -309,7 +316,10 @@ def _name_outcome(outcome: str) -> str:
 
 
 def _format_briefly(value: int) -> str:
-    """Return a number with at most six characters, if the number is below 10**11: ``9999``, ``12k``, ``34M``."""
+    """Return a number in a short form, such as ``9999``, ``12k`` or ``34M``.
+
+    The form has at most six characters if the number is below 10**11.
+    """
     if value < 10_000:
         return str(value)
     if value < 10_000_000:

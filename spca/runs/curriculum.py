@@ -1,7 +1,7 @@
 """Load, validate and narrow a curriculum file, and list the environments that a run plays.
 
 The file is a JSON list of categories ``{"category_name", "skill", "levels"}``. A level is ``{"name", "configs"}``;
-``configs`` are environment ids. Only the simulator knows whether an id exists, so ids are not checked for that here.
+``configs`` are environment ids. This module does not check whether an id exists, because only the simulator knows that.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _LEVEL_KEYS = ("name", "configs")
 _PATTERN_CHARACTERS = frozenset("*?[-")
 """Characters that mark a value of ``--only`` as a glob (``*?[``) or as an environment id (``-``)."""
 _MAX_LISTED_NAMES = 12
-"""Most names that an error message on an unknown name lists. Similar names are preferred, if there are any."""
+"""Largest number of known names that an error message on an unknown name lists if no name is similar."""
 _MAX_QUOTE = 80
-"""Characters of a value that an error message quotes."""
+"""Largest number of characters of a value that an error message quotes."""
 _MAX_NAME = 100
-"""Bytes of a category's name, and of an environment id. A file name, of at most 255 bytes, contains both names."""
+"""Largest size in bytes of a category's name or an environment id; a file name, of at most 255 bytes, has both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Task:
 class Curriculum:
     """Categories in the order of learning.
 
-    ``source`` is the path of the curriculum file, or a name for the text, for error messages.
+    ``source`` names the curriculum in error messages: the path of its file, or a name of its text.
     """
 
     source: str
@@ -173,7 +173,7 @@ class Curriculum:
         return names.index(name.casefold())
 
     def _keep_matching(self, categories: tuple[Category, ...], pattern: str) -> tuple[Category, ...]:
-        """Return the categories with only the levels and ids that ``pattern`` matches, without empty categories."""
+        """Return the categories with only the levels and ids that match ``pattern``, leaving out empty categories."""
         kept = list[Category]()
         names = list[str]()
         for category in categories:
@@ -306,7 +306,7 @@ def _require_object(entry: object, keys: tuple[str, ...], where: str) -> Mapping
 
 
 def _require_text(fields: Mapping[str, object], key: str, where: str) -> str:
-    """Return the value of ``key``; raise an error if the value is not a non-empty line of printable text."""
+    """Return the value of ``key``, which must be a non-empty line of printable text; else raise an error."""
     text = fields.get(key)
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
         raise CurriculumError(f"{where}: {_quote_json(key)} must be a non-empty line of text")
@@ -314,7 +314,7 @@ def _require_text(fields: Mapping[str, object], key: str, where: str) -> str:
 
 
 def _require_name(fields: Mapping[str, object], key: str, where: str) -> str:
-    """Return the text at ``key``; raise an error if the text cannot be part of a file name."""
+    """Return the text at ``key``, which must be usable as a part of a file name; else raise an error."""
     name = _require_text(fields, key, where)
     if "/" in name or "\\" in name or name.startswith("."):
         raise CurriculumError(
@@ -363,7 +363,10 @@ def _filter_configs(category: Category, level: Level, pattern: str) -> Level | N
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
-    """Return the end of an error message on an unknown ``name``: similar ``names``, else all of a few, else ""."""
+    """Return the end of an error message on the unknown ``name``: the names that are similar to it.
+
+    If no name is similar, list all names; if these are too many, return "".
+    """
     names = tuple(names)
     if near := find_nearest(name, names):
         return f"; did you mean {', '.join(map(_quote_json, near))}?"
@@ -373,16 +376,19 @@ def _hint(name: str, names: Iterable[str]) -> str:
 
 
 def _quote_json(value: object) -> str:
-    """Return ``value`` as JSON, so that no control character reaches the terminal, cut to :data:`_MAX_QUOTE`."""
+    """Return ``value`` as JSON, cut to :data:`_MAX_QUOTE` characters.
+
+    JSON escapes control characters, so that none reaches the terminal.
+    """
     text = json.dumps(value)
     return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
 def split_names(text: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in a list with commas.
+    """Return the names in a comma-separated list.
 
-    Each name is returned in the spelling of ``known``, whatever its case; an unknown name is returned as given.
-    Because known names may contain commas, the longest known name that fits is taken.
+    Case is ignored: each name is returned in the spelling of ``known``. An unknown name is returned as given. Because
+    known names may contain commas, the longest known name that fits is taken.
     """
     by_folded = {name.casefold(): name for name in known}
     max_parts = 1 + max((name.count(",") for name in by_folded), default=0)

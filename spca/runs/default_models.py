@@ -1,4 +1,4 @@
-"""Default models for the roles for which a user has chosen no model."""
+"""Default models for roles without a model that the user has chosen."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ _ROLES: Final = {default.prefix: default.models for default in (*DEFAULTS[:-1], 
 
 
 def list_configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
-    """Return the defaults of providers whose key or server is set, in order of preference, then the embedded model."""
+    """Return the defaults of all providers whose key or server is set in ``environ``, in order of preference.
+
+    The defaults of the embedded reference model are the last item.
+    """
     configured = [default for default in DEFAULTS if any(map(environ.get, default.variables))]
     return (*configured, REFERENCE)
 
@@ -57,8 +60,9 @@ def choose_defaults(
     """Return a default model for each of the three roles: large planner, small planner, coder.
 
     Args:
-        large: the large planner that the user has chosen, if any. The defaults of its provider are returned. If the
-            provider has no defaults, or another server replaces the provider, ``large`` is returned for each role.
+        large: the large planner that the user has chosen; the defaults of its provider are returned. If the provider
+            has no defaults, or another server replaces the provider, ``large`` is returned for each role. If ``large``
+            is None, the first item of :func:`list_configured` is used.
         urls: prefix -> address of the server that replaces the provider; None for the provider itself.
     """
     if large is None:

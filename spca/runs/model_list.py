@@ -32,9 +32,9 @@ from spca.runs.resolution import resolve_models
 _WIDTH: Final = 80
 """Columns of the output."""
 _MAX_NAME: Final = 100
-"""Characters; models with longer names are left out."""
+"""Largest number of characters of a model's name; models with longer names are left out."""
 _MAX_MODELS: Final = 1000
-"""Models that are shown of the list of one server."""
+"""Largest number of models that are shown from the list of one server."""
 _FIGURES: Final = ("in", "out", "context", "until")
 _COLUMNS: Final = "{:>8} {:>8} {:>8}  {:<10}"
 _INDENT: Final = "  "
@@ -65,7 +65,8 @@ class Entry:
         """Return the entry of the model ``name``, with price and context size from the catalogue.
 
         Args:
-            announced: day of shutdown that the server announces, if any, which replaces the day in the catalogue.
+            announced: day of shutdown that the server announces, which replaces the day in the catalogue; None if the
+                server announces none.
         """
         ref = ModelRef.parse(name)
         info = catalogue.info(ref)
@@ -228,7 +229,7 @@ def _make_offer(prefix: str, state: str, known: KnownList | None, catalogue: Cat
 
 
 def render_offers(offers: Sequence[Offer]) -> Iterator[str]:
-    """Yield lines for a terminal of 80 columns.
+    """Yield the lines that show the offers on a terminal of 80 columns.
 
     Names and addresses that are too long are not broken, so that they can be copied.
     """
@@ -300,7 +301,7 @@ def _describe_roles(models: Sequence[str]) -> str:
 
 
 def _describe_others() -> Iterator[str]:
-    """Yield lines on the prefixes that need no server."""
+    """Yield lines that describe the prefixes of models that need no server."""
     is_installed = importlib.util.find_spec("xllamacpp") is not None
     missing = "" if is_installed else "; needs the package xllamacpp, which is not installed"
     yield from _fold_entry("reference/", "the embedded model: reference/planner and reference/coder; needs no key")

@@ -1,4 +1,4 @@
-"""Interfaces of the loop's phases, which are implemented in the user's files at the top level.
+"""Interfaces of the loop's phases. The user's files at the top level of the project implement the phases.
 
 No package imports those files. Instead, ``main.py`` hands its commands a function that loads the phases
 (:data:`LoadPhases`). Therefore ``main.py`` shows only the loop, and ``main.py --help`` does not import the phases.

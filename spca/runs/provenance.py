@@ -27,7 +27,7 @@ _PACKAGES = (
     "openai",
 )
 EARLIER_MODELS: Final = "earlier_models"
-"""Field of ``run.json``: models before each replacement, with the number of levels that were ``finished`` by then."""
+"""Field of ``run.json``: the models before each change, with the number of levels ``finished`` before the change."""
 _WORLD_PACKAGES = ("spca", "minigrid", "gymnasium")
 """Packages that determine how worlds behave."""
 
@@ -62,10 +62,10 @@ def source_info(settings: Settings, root: Path, curriculum: str | None = None) -
 
 
 def note_continuation(record: Mapping[str, Any], settings: Settings, root: Path) -> dict[str, Any]:
-    """Return ``record``, with the present source state added if source or prompts have changed.
+    """Return ``record``; if source or prompts have changed, add the present state of the source.
 
     Args:
-        record: content of ``run.json`` or of the like file of an evaluation.
+        record: content of ``run.json``, or of the corresponding file of an evaluation.
         root: folder of the applications.
     """
     source = source_info(settings, root)
@@ -89,7 +89,8 @@ def record_continuation(begun: Begun, settings: Settings, sandbox: str) -> None:
         sandbox: level of the sandbox on this machine.
 
     Raises:
-        ResumeError: the run was begun in another sandbox, or with another version of a package of its worlds.
+        ResumeError: the run was begun in another sandbox, or with another version of a package that determines how
+            worlds behave.
     """
     before = begun.info
     check_versions(before.get("versions", {}))
@@ -106,7 +107,7 @@ def record_continuation(begun: Begun, settings: Settings, sandbox: str) -> None:
 
 
 def models_info(settings: Settings) -> dict[str, str]:
-    """Return the models of a run by role."""
+    """Return role -> name of the model, for the roles of a run."""
     return dict(zip(ROLES, map(str, settings.models.refs), strict=True))
 
 

@@ -36,7 +36,9 @@ _PATH_PREFIXES: Final = ("replay", "llamacpp", "human")
 
 
 def find_run(options: RunOptions) -> tuple[Settings, Begun | None]:
-    """Return the settings of the run that the options describe, and the earlier run to resume, None for a new run.
+    """Return the settings of the run that the options describe, and the earlier run to resume.
+
+    The earlier run is None if the options describe a new run.
 
     Raises:
         UserError: options exclude one another, or contradict the earlier run.
@@ -57,7 +59,8 @@ def resolve_settings(options: RunOptions, environ: Mapping[str, str], recorded: 
     """Return the settings of a new run, or the recorded settings of a resumed run with the permitted changes.
 
     Args:
-        recorded: settings of the run to resume, with its present folder in ``runs``; None for a new run.
+        recorded: settings of the run to resume, with ``runs`` set to the folder where the run lies now; None for a new
+            run.
 
     Raises:
         ResumeError: an option contradicts the recorded settings.
@@ -81,7 +84,7 @@ def resolve_settings(options: RunOptions, environ: Mapping[str, str], recorded: 
 
 
 def _make_settings(options: RunOptions, environ: Mapping[str, str], cwd: Path) -> Settings:
-    """Return the settings of a new run, with defaults for models, display and ``resume``."""
+    """Return the settings of a new run; the fields for models, display and ``resume`` keep their defaults."""
     selection = options.selection
     ablations = options.ablations
     curriculum = selection.curriculum or applications() / "merged_curriculum2.json"
@@ -108,7 +111,10 @@ def _make_settings(options: RunOptions, environ: Mapping[str, str], cwd: Path) -
 
 
 class Claim(NamedTuple):
-    """The value of an option (``said``) beside the recorded value; ``said`` is None if the option is not given."""
+    """An option of a resumed run: its value on the command line (``said``) and its recorded value.
+
+    ``said`` is None if the option is not given.
+    """
 
     flag: str
     said: object
@@ -116,9 +122,10 @@ class Claim(NamedTuple):
 
 
 def require_same(claims: Iterable[Claim], kind: str) -> None:
-    """Refuse to resume a run or an evaluation with options that differ from the recorded values.
+    """Raise an error if an option for a resumed run or evaluation differs from the recorded value.
 
     Args:
+        claims: the options with their recorded values.
         kind: what is resumed, for the error message: "run" or "evaluation".
 
     Raises:
@@ -139,7 +146,7 @@ def _show_value(value: object) -> str:
 
 
 def _normalise_path(said: str | None, recorded: str, cwd: Path) -> str | None:
-    """Return ``recorded`` if ``said`` is the same path relative to ``cwd``, else ``said``."""
+    """Return ``recorded`` if ``said``, taken relative to ``cwd``, is the same path; else ``said``."""
     is_same_path = said and str(cwd / said) == recorded
     return recorded if is_same_path else said
 
@@ -181,7 +188,10 @@ def _list_claims(options: RunOptions, recorded: Settings, cwd: Path) -> Iterator
 
 
 class _RoleChoice(NamedTuple):
-    """The model and the effort that a user chooses for a role on the command line; None if not given."""
+    """The model and the effort that a user chooses for a role on the command line.
+
+    ``model`` and ``effort`` are None if they are not given.
+    """
 
     role: str
     model: str | None
@@ -222,8 +232,11 @@ def resolve_models(
 
     Roles without a chosen model take the defaults of the large planner's provider; see
     :func:`spca.runs.default_models.choose_defaults`. Variables that name models, such as ``SPCA_PLANNER_MODEL``, count
-    for new runs only. Addresses of servers may change on resuming: a flag wins over an environment variable, and a
-    variable over the record, except that the recorded address of openai wins over ``OPENAI_BASE_URL``.
+    for new runs only.
+
+    Addresses of servers may change when a run is resumed. A flag has precedence over an environment variable, and a
+    variable over the record. There is one exception: the recorded address of openai has precedence over
+    ``OPENAI_BASE_URL``.
 
     Args:
         recorded: models of the run or evaluation to resume; None for a new one.
@@ -294,10 +307,10 @@ def _choose_models(
 
 
 def _add_effort(choice: _RoleChoice, ref: ModelRef, environ: Mapping[str, str]) -> ModelRef:
-    """Return the model of a role with the effort of the flag, else of the environment variable.
+    """Return ``ref``, the model of a role, with the effort from the flag, else from the environment variable.
 
-    An effort from a flag (``--planner-effort`` or ``--planner-model MODEL@EFFORT``) wins over the variable's effort.
-    The variable's effort is ignored for a model that runs in this process, unless a variable names that model.
+    An effort from a flag (``--planner-effort`` or ``--planner-model MODEL@EFFORT``) has precedence over the variable's
+    effort. For a model that runs in this process, the variable's effort counts only if a variable names the model.
 
     Raises:
         SettingsError: see :meth:`ModelRef.set_effort`.
@@ -342,10 +355,10 @@ def _resume_model(choice: _RoleChoice, known: ModelRef, kind: str) -> ModelRef:
 
 
 def _make_absolute(ref: ModelRef, cwd: Path) -> ModelRef:
-    """Return the model; if its name is a path, make the path absolute, because a run may be resumed in another folder.
+    """Return the model ``ref``; if its name is a path, the path is made absolute.
 
-    A relative path starts at ``cwd``. If ``cwd`` lacks the recorded run of a ``replay/`` model, but the run ships with
-    the program, the shipped run is taken.
+    This is necessary because a run may be resumed in another folder. A relative path starts at ``cwd``. If ``cwd``
+    lacks the recorded run of a ``replay/`` model, but the run ships with the program, the shipped run is taken.
     """
     is_path = ref.prefix in _PATH_PREFIXES and bool(ref.name) and str(ref) != _EDITOR_MODEL
     if not is_path:

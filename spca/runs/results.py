@@ -46,14 +46,14 @@ _CULPRIT_OF_ROLE: Final = {"planner": Culprit.PLANNER, "coder": Culprit.CODE}
 
 @dataclass(frozen=True, slots=True)
 class LevelContext:
-    """The values that stay the same in all rounds of a level.
+    """The values that all rounds of a level share.
 
     Attributes:
         info: what the planner is told about the level.
         known: the library (agent source) before the level.
         trusted: PDDL that solved an earlier level of the category, if any.
-        tried: the attempts of round 0, from round 1 on.
-        writers: description of the problem writers for the planner, from round 1 on.
+        tried: the attempts of round 0; () during round 0.
+        writers: description of the problem writers for the planner; None during round 0, or if there is none.
     """
 
     world: World
@@ -64,7 +64,7 @@ class LevelContext:
     writers: Mapping[str, Any] | None = None
 
     def find_earlier_attempt(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
-        """Return the attempts of round 0 with the same steps from the same state: at most one."""
+        """Return the attempts of round 0 that executed the same steps from the same state; there is at most one."""
         return [attempt for attempt in self.tried if attempt.plan.steps == plan.steps and attempt.start == start]
 
 
@@ -104,10 +104,10 @@ class Round:
     Attributes:
         plan: the last plan of the round; None if no plan was obtained.
         reason: why the round ended, in words; "" if the last attempt tells why.
-        objection: why the coder sent the plan back; "" if the coder did not.
+        objection: why the coder sent the plan back; "" if the coder did not send it back.
         snapshot: the planner's input; None if the world was not sensed.
         missed: in round 0, the failures of stored problem writers.
-        failure: set if the round ended because no plan or no code was obtained.
+        failure: set if the round ended because no plan or no code was obtained; else None.
         is_broken: whether the round ended because the world could not go on.
     """
 
@@ -157,7 +157,7 @@ class Round:
     def choose_kept_library(self, agent: AgentSource) -> AgentSource:
         """Return the library for the next round: the code of the last attempt, or ``agent``.
 
-        If the last attempt executed its whole plan, the plan is at fault, so the code is kept.
+        The code of the last attempt is kept if it executed its whole plan, because then the plan is at fault.
         """
         return self.attempts[-1].agent if self._was_executed_to_end else agent
 
@@ -183,7 +183,8 @@ class LevelResult:
         plan: the last plan; None if no round made a plan.
         attempts: the attempts of all rounds, in order.
         rounds: all rounds, from round 0 on; () if the world could not be built.
-        unusable: role -> the model without a usable answer (:meth:`spca.llm.answer_tally.AnswerTally.barren_roles`).
+        unusable: role -> data on a model without a usable answer
+            (:meth:`spca.llm.answer_tally.AnswerTally.barren_roles`).
     """
 
     solved: bool
@@ -215,7 +216,10 @@ class LevelResult:
 
     @property
     def culprits(self) -> tuple[Culprit, ...]:
-        """The culprit of each failed round, in order; () if the level was solved. The last culprit decided."""
+        """The culprit of each failed round, in order; () if the level was solved.
+
+        The last culprit is the one because of which the level failed.
+        """
         if self.solved:
             return ()
         if not self.rounds:
@@ -249,7 +253,7 @@ class LevelResult:
 def _describe_ending(last: Round, unusable: Mapping[str, Mapping[str, Any]]) -> str:
     """Return why a level ended with the ``last`` round, in words.
 
-    If the failed role gave no usable answer in the level, the calls of all rounds are counted.
+    If the failed role gave no usable answer in the level, the text counts the calls of all rounds.
     """
     failure = last.failure
     role = "planner" if isinstance(failure, PlanFailure) else "coder"

@@ -202,7 +202,7 @@ def make_desk(
     """Return the desk that sends and records all calls of a run.
 
     Args:
-        asked_anew: role -> calls whose answers are not reused; see :class:`CallDesk`.
+        asked_anew: role -> number of first calls whose answers are not reused; see :class:`CallDesk`.
 
     Raises:
         UserError: the ledger cannot be read.

@@ -64,7 +64,8 @@ class ModelSettings:
         planner: model that makes fresh plans, replans and repairs.
         planner_small: model that adapts trusted PDDL.
         coder: model that writes actions.
-        servers: prefix -> server, for each prefix of :data:`VARIABLES` and for the user's own servers in use.
+        servers: prefix -> server, for each prefix of :data:`VARIABLES`, and for each of the user's own servers that is
+            in use.
         model_table: path of the user's table of context sizes and prices.
         max_cost, max_calls, max_tokens: caps of the user in USD, requests and tokens; None for no cap.
         max_output_tokens: cap on the tokens of each answer.
@@ -108,7 +109,7 @@ class ModelSettings:
 
     @property
     def embedded(self) -> tuple[ModelRef, ...]:
-        """The embedded models among the three. They read only the data of a prompt, not its instructions."""
+        """Those of the three models that are embedded. They read only the data of a prompt, not its instructions."""
         return tuple(ref for ref in self.refs if ref.is_embedded)
 
     @property
@@ -178,7 +179,7 @@ class Settings:
 
     @property
     def ablations(self) -> tuple[str, ...]:
-        """Flags of the parts of learning that are switched off, and of renamed words."""
+        """Flags that switch off parts of learning, and the flag that renames words, as far as they are set."""
         flags = [flag for flag, (name, value) in ABLATIONS.items() if getattr(self, name) is value]
         if self.rename_words is not None:
             flags.append(f"--rename-words {self.rename_words}")
@@ -213,7 +214,9 @@ class Settings:
 
     @classmethod
     def from_record(cls, recorded: Mapping[str, Any], kind: str = "run") -> Self:
-        """Return the settings from a dict that :meth:`record` has made, with defaults for settings of one session.
+        """Return the settings from a dict that :meth:`record` has made.
+
+        Settings of one session (:data:`OF_THIS_SESSION`) get their defaults.
 
         Args:
             kind: what has recorded the settings, for the error message: "run" or "evaluation".

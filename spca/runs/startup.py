@@ -30,7 +30,8 @@ class Prepared:
         executor: executor of generated code, whose sandbox was verified.
         tasks: levels of the run; () for a run that is part of an evaluation.
         go_on: the command line that resumes the run.
-        asked_anew: role -> calls whose answers are not reused; see :class:`spca.llm.calls.desk.CallDesk`.
+        asked_anew: role -> number of first calls whose answers are not reused; see
+            :class:`spca.llm.calls.desk.CallDesk`.
     """
 
     settings: Settings

@@ -1,4 +1,5 @@
-"""The workspace: files of the growing agent and its PDDL, which a user can edit and a later run can continue from."""
+"""The workspace: files of the growing agent and its PDDL. A user can edit them, and a later run can continue from them.
+"""
 
 from __future__ import annotations
 

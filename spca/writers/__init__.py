@@ -1,3 +1,4 @@
-"""Compiled planning: problem writers from a planner's answers are stored, and tried on later levels before a model is
-called.
+"""Compiled planning: a planner's answers contain problem writers, which are stored.
+
+On later levels, the stored writers are tried before a model is called.
 """

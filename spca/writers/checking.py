@@ -134,8 +134,7 @@ def _faults_of_format(node: ast.AST) -> Iterator[str]:
 
 
 def _fields(template: str, nesting: int = 2) -> Iterator[str]:
-    """Yield the fields of a format string, and of the format specifications inside it (one level deep, as in Python).
-    """
+    """Yield the fields of a format string, and of the format specifications in it (one level deep, as in Python)."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError:  # not a format string

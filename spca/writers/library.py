@@ -1,4 +1,6 @@
-"""The stored writers of a run. Each level first tries their plans; a draft can be accepted after its level is solved.
+"""The stored writers of a run.
+
+Each level first tries the plans of the stored writers. A draft of a writer can be accepted after its level is solved.
 """
 
 from __future__ import annotations
@@ -97,8 +99,7 @@ class WriterLibrary:
 
     @property
     def versions(self) -> tuple[StoredWriter, ...]:
-        """All stored versions with their latest tallies; the versions of one name are in order of age, the newest last.
-        """
+        """All stored versions with their latest tallies; of one name, the newest version comes last."""
         return (*self._replaced, *self.stored)
 
     def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | WriterFailure]:

@@ -115,8 +115,7 @@ def _write_fact(fact: Fact) -> str:
 
 
 def _parse_form(text: str) -> tuple[Fact, ...]:
-    """Return a text that consists of a single form as nested tuples; :func:`shape_fault` must have accepted the text.
-    """
+    """Return the single form in a text as nested tuples; :func:`shape_fault` must have accepted the text."""
     open_forms: list[list[Fact]] = [[]]
     for word in words(text) or ():
         if word == "(":

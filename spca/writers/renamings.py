@@ -124,8 +124,9 @@ def likeness(*texts: str) -> tuple[str, ...]:
 
 
 def _count_same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
-    """Return how many colours the new permutation leaves unchanged, or maps to the same colour as a permutation in
-    ``chosen``.
+    """Return the number of colours in ``present`` whose new colour in ``image`` is no change or was used before.
+
+    A new colour was used before if a permutation in ``chosen`` maps the same old colour to it.
     """
     count = 0
     for old, new in zip(present, image, strict=True):

@@ -77,8 +77,7 @@ class WriterRunner:
         self._caller.close()
 
     def _run(self, source: str, state: bytes) -> Written:
-        """Run a writer on a marshalled input and return its result; remember the result if the writer answered in time.
-        """
+        """Run a writer on a marshalled input; return the result, and remember it if the writer answered in time."""
         if fault := fault_of(source):
             return Written(miss=Miss.INVALID, reason=_shorten(fault))
         try:

@@ -106,8 +106,9 @@ class WriterFailure:
 
 
 def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
-    """Return the input of ``make_problem``: the snapshot as a planner's prompt shows it, and words that describe the
-    level.
+    """Return the input of ``make_problem``.
+
+    It contains the snapshot as a planner's prompt shows it, and words that describe the level.
     """
     words = {"category": level.category, "skill": level.skill, "level": level.level}
     return {**planner_state(snapshot), "level": words}

@@ -1,4 +1,4 @@
-"""Models that are asked through a provider, such as ``openai/NAME``."""
+"""Models that are reached through a provider, such as ``openai/NAME``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def admit(request: ModelRequest[AskedOptions]) -> Sequence[str]:
 
 
 def named(model: str, effort: str | None) -> str:
-    """Return the name of a model with the effort of the option ``--effort`` appended; None appends no effort.
+    """Return a model's name with ``effort``, the value of the option ``--effort``, appended; None appends nothing.
 
     Raises:
         SettingsError: the model takes no effort, or the name holds another effort.

@@ -21,7 +21,7 @@ __all__ = ["BFSModelInterface", "GreedyModelInterface", "RandomModelInterface"]
 
 
 class RandomModelInterface(ModelInterface):
-    """A model that draws every action at random, all equally likely.
+    """A model that draws each action at random, with the same probability for all actions.
 
     Every episode has its own random stream, which depends on the model's seed, the episode's seed and the task's id.
     Results therefore depend neither on the order of the tasks nor on the number of processes.
@@ -53,7 +53,7 @@ class RandomModelInterface(ModelInterface):
 
 
 class _PerfectKnowledgeModel(ModelInterface):
-    """A model that knows the task and computes the true state from its own actions, regardless of its input."""
+    """A model that knows the task. It ignores the observations and computes the true state from its own actions."""
 
     uses_images = False
 
@@ -83,12 +83,12 @@ class _PerfectKnowledgeModel(ModelInterface):
 
 
 class BFSModelInterface(_PerfectKnowledgeModel):
-    """A model that follows a shortest solution, from the task's certificate or by exact search.
+    """A model that follows a shortest solution, which comes from the task's certificate or from an exact search.
 
     If the task has no solution, the model waits.
 
     Args:
-        limit: states that the search may expand.
+        limit: number of states that the search may expand.
     """
 
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
@@ -128,7 +128,7 @@ class GreedyModelInterface(_PerfectKnowledgeModel):
     """A model that takes the action after which the goal is nearest.
 
     :func:`gridworld.search.planning.greedy_action` measures the distance. The model looks only one step ahead and may
-    walk in circles, so that a task on which the model fails needs a plan.
+    walk in circles. If the model fails on a task, the task therefore needs a plan.
     """
 
     @property

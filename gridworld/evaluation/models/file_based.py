@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from gridworld.runner.episode_result import EpisodeResult
 
 _GRACE_S: Final = 2.0
-"""Seconds that an unchanged file may stay without a JSON object before the answer counts as wrong."""
+"""Seconds after which an unchanged file without a JSON object counts as a wrong answer."""
 _MIN_PAUSE_S: Final = 0.001
-"""Seconds of the shortest pause between two looks for an answer."""
+"""Shortest pause in seconds between two checks for an answer."""
 _MAX_BYTES: Final = 1 << 20
-"""The most bytes of an answer."""
+"""Largest size of an answer, in bytes."""
 
 
 class FileBasedModelInterface(ModelInterface):
@@ -48,7 +48,7 @@ class FileBasedModelInterface(ModelInterface):
     Args:
         work_dir: folder that holds the folders of episodes; predictions outside of an episode use ``work_dir`` itself.
         timeout: seconds to wait for each answer.
-        poll_interval: longest pause in seconds between two looks for the answer; the first pauses are shorter.
+        poll_interval: longest pause in seconds between two checks for the answer; the first pauses are shorter.
     """
 
     def __init__(self, work_dir: str | os.PathLike[str], timeout: float = 60.0, poll_interval: float = 0.1) -> None:
@@ -129,7 +129,7 @@ class FileBasedModelInterface(ModelInterface):
         self._use(self.work_dir)
 
     def _use(self, folder: Path) -> None:
-        """Exchange files in a folder from now on."""
+        """Set the folder in which files are exchanged from now on."""
         self.folder = folder
         self.input = folder / "input"
         self.output = folder / "output"
@@ -153,17 +153,17 @@ class FileBasedModelInterface(ModelInterface):
 
     @staticmethod
     def _translate_errors(write: Callable[[], object]) -> None:
-        """Call a function that writes; raise a :class:`ModelError` if the function fails."""
+        """Call ``write``; raise a :class:`ModelError` if ``write`` cannot write."""
         try:
             write()
         except OSError as error:
             raise _unwritable(error) from error
 
     def _wait_for_answer(self, path: Path) -> dict[str, Any]:
-        """Return the JSON object in a file as soon as the file holds a complete JSON object.
+        """Wait until a file holds a complete JSON object, and return the object.
 
         Raises:
-            ModelError: no answer came within ``timeout``, or the file stopped growing without a JSON object.
+            ModelError: no answer came within ``timeout``, or the file stopped changing without holding a JSON object.
         """
         began = time.monotonic()
         last_version: tuple[int, int] | None = None
@@ -194,7 +194,9 @@ def _unwritable(error: OSError) -> ModelError:
 
 
 def _file_version(path: Path) -> tuple[int, int] | None:
-    """Return (size in bytes, time of the last change in ns), which differ between versions; None without a file."""
+    """Return (size in bytes, time of the last change in ns), by which versions of a file differ; None if there is no
+    file.
+    """
     try:
         status = path.stat()
     except OSError:
@@ -203,7 +205,7 @@ def _file_version(path: Path) -> tuple[int, int] | None:
 
 
 def _read_answer(path: Path) -> tuple[dict[str, Any] | None, str]:
-    """Return (answer, "") for a file with a JSON object, else (None, what is wrong with the file)."""
+    """Return (answer, "") if a file holds a JSON object; otherwise return (None, fault of the file in words)."""
     try:
         answer = json.loads(read_bytes(path, _MAX_BYTES))
     except FileError as error:
@@ -216,7 +218,9 @@ def _read_answer(path: Path) -> tuple[dict[str, Any] | None, str]:
 
 
 def _parse_answer(answer: Mapping[str, Any], input: ModelInput, path: Path) -> ModelOutput:
-    """Return the action, confidence and reasoning of an answer; raise a :class:`ModelError` without an action."""
+    """Return the action, confidence and reasoning of an answer; raise a :class:`ModelError` if the answer names no
+    action.
+    """
     action = answer.get("action")
     is_number = isinstance(action, int) and not isinstance(action, bool)
     if not is_number or action not in input.action_space:

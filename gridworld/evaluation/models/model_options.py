@@ -22,11 +22,11 @@ class ModelRequest(Generic[OptionsT]):
     """The values from which a factory makes a model.
 
     Attributes:
-        name: name of the model, as for ``--model``, with the effort.
+        name: name of the model with its effort, as for ``--model``.
         options: options of this kind of model.
         seed: seed of the model.
-        limit: states that an exact search may expand.
-        books: absolute path of the folder in which a paid model keeps its calls; "" for no folder.
+        limit: number of states that an exact search may expand.
+        books: absolute path of the folder in which a paid model records its calls; "" for no folder.
     """
 
     name: str
@@ -86,7 +86,7 @@ class AskedOptions(PaidOptions):
 
 
 MAY_CHANGE_IF_PAID: Final = frozenset(field.name for field in fields(PaidOptions))
-"""Names of options of paid models that may differ when an interrupted evaluation goes on."""
+"""Names of options of paid models whose values may change before an interrupted evaluation is resumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The registry of models: a dict from which the command line takes the names and the options of models."""
+"""The registry of models: a dict that tells the command line the names and the options of all models."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ class ModelEntry:
     """The entry of a model in the registry.
 
     Attributes:
-        factory: returns a new model; each worker process makes its own model. The factory must be a module's function,
-            because worker processes import it by name. The factory must be cheap; expensive work belongs into
-            :meth:`~gridworld.evaluation.model_interface.ModelInterface.setup`.
+        factory: function that returns a new model; each worker process makes its own model. The factory must be a
+            module's function, because worker processes import it by name. The factory must be cheap; expensive work
+            belongs in :meth:`~gridworld.evaluation.model_interface.ModelInterface.setup`.
         help: description in one line.
-        options: dataclass of the options of the model; None without options. Every field needs a default value. Fields
-            of the same name in several models are the same option.
-        may_change: names of options that may differ when an interrupted evaluation goes on, such as timeouts.
+        options: dataclass of the options of the model; None if the model has no options. Every field needs a default
+            value. Fields of the same name in several models are the same option.
+        may_change: names of options whose values may change before an interrupted evaluation is resumed, such as
+            timeouts.
         max_workers: the most processes that may play the model at the same time; None for any number.
-        admit: called once before an evaluation, with the same request as ``factory``; returns warnings for the user, or
-            raises. A model with ``admit`` counts as paid: its calls are kept beside the results, and ``--effort``
-            applies to it.
+        admit: function that is called once before an evaluation, with the same request as ``factory``. It returns
+            warnings for the user, or raises an error. A model with ``admit`` counts as paid: its calls are kept beside
+            the results, and ``--effort`` applies to it.
     """
 
     factory: Factory
@@ -54,7 +55,9 @@ class ModelEntry:
     admit: Callable[[ModelRequest[Any]], Sequence[str]] | None = None
 
     def make_options(self, given: Mapping[str, object]) -> object:
-        """Return the options of this model, taken from the options ``given`` for all models; None without options."""
+        """Return the options of this model, or None if the model has no options. ``given`` holds the options of all
+        models.
+        """
         if self.options is None:
             return None
         names = {field.name for field in fields(self.options)}
@@ -84,7 +87,7 @@ def list_options(models: Mapping[str, ModelEntry]) -> list[inspect.Parameter]:
 
 
 def _read_help(options: type[Any]) -> dict[str, str | None]:
-    """Return the help text of each option, from the docstrings of a dataclass and of its base classes."""
+    """Return the help text of each option, read from the docstrings of a dataclass and of its base classes."""
     # Base classes come first, so that the text of the class itself wins; the last class, object, is left out.
     docstrings = [parse(each.__doc__ or "") for each in reversed(options.__mro__[:-1])]
     return {param.arg_name: param.description for docstring in docstrings for param in docstring.params}
@@ -138,7 +141,7 @@ def _lmstudio(request: ModelRequest[LMStudioOptions]) -> ModelInterface:
 
 
 ASKED: Final = "PREFIX/NAME"
-"""Entry that stands for all models whose name begins with the prefix of a provider or server."""
+"""Key of the entry for all models whose name begins with the prefix of a provider or server."""
 
 MODELS: Final[dict[str, ModelEntry]] = {
     "random": ModelEntry(_random, "any action, all equally likely"),
@@ -173,7 +176,9 @@ _ELSEWHERE: Final = {
 
 
 def register_model(name: str, factory: Factory, options: type[Any] | None = None, **more: Any) -> None:
-    """Add a model to the registry, or replace a model; call this before ``gridworld.evaluation.cli.main``.
+    """Add a model to the registry, or replace the model of this name.
+
+    Call this function before ``gridworld.evaluation.cli.main``.
 
     Args:
         name: name of the model for ``--model``.

@@ -1,7 +1,7 @@
 """Reading, checking and ranking of results files for a leaderboard (pure).
 
-Results are compared if their benchmark and their tiling are the same. If the tasks differ nevertheless, the page says
-so. Metrics are computed anew from the tasks, so that a file cannot claim other metrics.
+Results are ranked together if they have the same benchmark and the same tiling. If their tasks differ nevertheless, the
+page says so. Metrics are computed anew from the tasks, so that a file cannot claim other metrics.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_POINTS: Final = 1e12
 
 @dataclass(frozen=True, slots=True)
 class PlayedSettings(Telling):
-    """Settings of an evaluation that influence what a model is given."""
+    """Settings of an evaluation that influence the model's input."""
 
     tiling: str = "square"
     backend: str = ""
@@ -35,7 +35,7 @@ class PlayedSettings(Telling):
     actions_per_call: int = 1
 
     def __str__(self) -> str:
-        """Return the settings that differ from their defaults, as words and values."""
+        """Return the names and values of the settings that differ from their defaults."""
         changed = list[str]()
         for each in fields(self):
             value = getattr(self, each.name)
@@ -46,7 +46,9 @@ class PlayedSettings(Telling):
 
 @dataclass(frozen=True, slots=True)
 class PlayedTask:
-    """A task as it was played; ``sha256`` is the digest of its file, which older results files lack."""
+    """A task as it was played. ``sha256`` is the digest of the task's file, or "" in older results files without
+    digests.
+    """
 
     task_id: str
     sha256: str = ""
@@ -70,7 +72,7 @@ class Entry:
         results: metrics of the file.
         run: the entries under ``run`` in the file.
         source: name of the file.
-        label: name of the model; if the group holds several results of the model, also the name of the file.
+        label: name of the model. If the group holds several results of the model, the name of the file is appended.
         rank: rank in the group, from 1; equal results have the same rank.
     """
 
@@ -82,22 +84,22 @@ class Entry:
 
     @property
     def merit(self) -> tuple[float, float]:
-        """The key of the ranking, larger is better: (point rate, success rate)."""
+        """The key of the ranking: (point rate, success rate). A larger key is better."""
         return self.results.point_rate, self.results.success_rate
 
     @cached_property
     def tasks(self) -> Mapping[str, TaskBenchmarkResult]:
-        """Results by id of the task."""
+        """The result of each task, by id of the task."""
         return {each.task_id: each for each in self.results.task_results}
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
-        """SHA-256 of the tasks' files by id of the task."""
+        """The SHA-256 of each task's file, by id of the task."""
         return {each.task_id: each.sha256 for each in self.run.tasks}
 
     @cached_property
     def tasks_hash(self) -> str:
-        """The first 6 digits of a hash that is equal for equal sets of tasks."""
+        """The first 6 digits of a hash of the set of tasks; equal sets have equal hashes."""
         identities = list[list[object]]()
         for task, result in sorted(self.tasks.items()):
             # In files without digests, the optimum tells tasks of the same id apart.
@@ -120,18 +122,18 @@ class Group:
 
     @property
     def tiers(self) -> Mapping[str, int | None]:
-        """The tier of each task of any result, by id of the task; None for an unknown tier."""
+        """The tier of each task that occurs in a result, by id of the task; None if the tier is unknown."""
         tiers = {task.task_id: task.tier for entry in self.entries for task in entry.run.tasks}
         return {task: tiers.get(task) for entry in self.entries for task in entry.tasks}
 
     @property
     def is_mixed(self) -> bool:
-        """Whether the sets of tasks of the results differ, as far as the files show."""
+        """Whether the results have different sets of tasks, as far as the files show."""
         return len({entry.tasks_hash for entry in self.entries}) > 1
 
 
 def read_entries(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[Entry], list[str]]:
-    """Return (entries, problems): the results in files, and an error line for each file that holds no results."""
+    """Return (entries, problems): the entry of each file, and an error line for each file that holds no results."""
     entries = []
     problems = []
     for path in paths:
@@ -144,7 +146,10 @@ def read_entries(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[Entry], 
 
 
 def rank_entries(entries: Sequence[Entry]) -> list[Group]:
-    """Return the groups, sorted by title; for each benchmark, the square tiling comes before other tilings."""
+    """Return the groups of comparable results, sorted by title.
+
+    For each benchmark, the square tiling comes before other tilings.
+    """
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         name = (entry.results.benchmark_name, entry.run.settings.tiling)
@@ -154,7 +159,7 @@ def rank_entries(entries: Sequence[Entry]) -> list[Group]:
 
 
 def _rank_group(name: str, tiling: str, entries: list[Entry]) -> Group:
-    """Return a group with ranks and labels, the best result first."""
+    """Return a group whose entries have ranks and labels, the best result first."""
     # Sorting is stable, so that results of equal merit stay in the order of names and times.
     by_name = sorted(entries, key=lambda each: (each.results.model_name, each.run.finished))
     best_first = sorted(by_name, key=lambda each: each.merit, reverse=True)

@@ -1,6 +1,6 @@
 """The leaderboard as one self-contained HTML file: rankings, and every episode step by step.
 
-Results files hold actions but no grids. Therefore, the page is made by playing the episodes of shipped tasks again.
+Results files hold actions but no grids. To show the grids, the episodes of shipped tasks are played again.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from spca.common.web.films import GridFrame, make_film
 from spca.common.web.packing import pack, strip_paths
 
 Shipped: TypeAlias = Mapping[str, tuple[TaskSpecification, str]]
-"""Shipped tasks by id, each as (task, SHA-256 of its file)."""
+"""Maps the id of each shipped task to (task, SHA-256 of its file)."""
 
 TITLE: Final = "Gridworld leaderboard"
 PAGE: Final = PageKind("gridworld.evaluation.results", open="openLeaderboard")
 
 _MAX_ENDING: Final = 100
-"""The most characters of an error message in the description of an ending."""
+"""Largest number of characters that the description of an ending takes from an error message."""
 _ABOUT: Final = {"spca": "the agent of this project", **{name: entry.help for name, entry in MODELS.items()}}
 """Descriptions of models, by the first word of a model's name in results."""
 _ANSWER: Final = ("raw_output", "reasoning", "confidence", "planned")
-"""Names of the notes on a model's answer in the ``info`` of a step, without their prefix ``model_``."""
+"""Notes on a model's answer that the page shows: keys of a step's ``info``, without their prefix ``model_``."""
 
 
 def make_page(groups: Sequence[Group]) -> str:
@@ -93,7 +93,10 @@ def _describe_group(group: Group) -> dict[str, Any]:
 
 
 def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
-    """Return the fields of a results file and further fields that the page shows; ``tasks`` are the ids in order."""
+    """Return the fields of a results file, and further fields that the page shows.
+
+    ``tasks`` are the ids of the tasks in the order of the page.
+    """
     results = entry.results.to_dict()
     results.pop("run", None)
     outcomes = {each["task_id"]: _describe_outcome(**each) for each in results.pop("task_results")}
@@ -116,7 +119,14 @@ def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
 
 
 def _describe_outcome(episode: Mapping[str, Any], **outcome: Any) -> dict[str, Any]:
-    """Return the outcome of a task; the value of ``ending`` is equal for episodes that ended for the same reason."""
+    """Return the outcome of a task for the page.
+
+    The field ``ending`` names the reason for the end; it is equal for episodes that ended for the same reason.
+
+    Args:
+        episode: the episode of the task, as in the results file.
+        outcome: the other fields of the task's entry in the results file.
+    """
     error = episode["info"].get("model_error")
     seconds = episode["info"].get("model_seconds")
     if outcome["success"]:
@@ -134,7 +144,10 @@ def _describe_outcome(episode: Mapping[str, Any], **outcome: Any) -> dict[str, A
 
 
 def _describe_episode(entry: Entry, task: str, shipped: Shipped, drawn: dict[str, set[int]]) -> dict[str, Any]:
-    """Return the data of an episode for the page; add the codes of looks in its grids to ``drawn``."""
+    """Return the data of an episode for the page.
+
+    The codes of the looks in the episode's grids are added to ``drawn``, which holds codes by tiling.
+    """
     episode = entry.tasks[task].episode
     command = ("draw", "--episode", entry.source, "--task", task, "--gif", f"{file_stem(task)}.gif")
     shown = {
@@ -160,7 +173,7 @@ def _list_steps(entry: Entry, task: str, observations: Sequence[Observation]) ->
     Args:
         entry: the results file.
         task: id of the task.
-        observations: observation before each action and after the last action, for the input text; may be empty.
+        observations: observation before each action and after the last action. If empty, the input texts are left out.
     """
     steps: list[dict[str, str]] = []
     for step in entry.tasks[task].episode.trajectory:
@@ -179,7 +192,7 @@ def _list_steps(entry: Entry, task: str, observations: Sequence[Observation]) ->
 
 
 def _input_text(telling: Telling, actions: Sequence[str], observations: Sequence[Observation]) -> str:
-    """Return the text that a model was given after some actions, without the task and the rules.
+    """Return the text that a model was given before its next action, without the task and the rules.
 
     Args:
         telling: settings of the model's input.
@@ -206,11 +219,11 @@ def _read_shipped() -> Shipped:
 
 
 def _play_again(entry: Entry, task: str, shipped: Shipped) -> tuple[list[GridFrame], list[Observation]]:
-    """Return (frames, observations) of an episode, each at the start and after each action.
+    """Play an episode again; return (frames, observations), each for the start and after each action.
 
     Raises:
-        GridworldError: the task does not ship in the version that was played, or the actions lead to another end than
-            the results say.
+        GridworldError: the task does not ship in the version that was played, or the episode ends otherwise than the
+            results say.
     """
     spec, digest = shipped.get(task, (None, ""))
     if spec is None or entry.digests.get(task, "") not in ("", digest):

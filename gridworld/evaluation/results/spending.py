@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 _TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
 _AMOUNTS: Final = frozenset({"input_tokens", "output_tokens", "cost_usd"})
-"""Details of a model that reports its usage hold at least one of these names."""
+"""Keys that show reported usage: details of a model that reports its usage hold at least one of them."""
 _MAX_NUMBER: Final = 1e12
 
 
@@ -35,10 +35,10 @@ class Spending:
 
     @classmethod
     def of(cls, details: Iterable[object]) -> Self | None:
-        """Return the sum over episodes; None if neither tokens nor USD of any episode are known.
+        """Return the sum over episodes; None if no episode reports tokens or USD.
 
         Args:
-            details: details of each episode, as returned by the model; values that are no amounts are ignored.
+            details: details of each episode, as returned by the model. Values that are no amounts are ignored.
         """
         usages = [_find_usage(each) for each in details]
         reported = [usage for usage in usages if not _AMOUNTS.isdisjoint(usage)]
@@ -59,7 +59,10 @@ class Spending:
 
     @property
     def usd(self) -> str:
-        """The cost as text: "~" marks a partly estimated cost, "+N?" N requests of unknown cost, "?" no known cost."""
+        """The cost as text.
+
+        "~" marks a partly estimated cost. "+N?" stands for N requests of unknown cost. "?" means that no cost is known.
+        """
         if self.cost_usd is None or (self.cost_unknown and not self.cost_usd):
             return "?"
         about = "~" if self.estimated else ""
@@ -68,19 +71,19 @@ class Spending:
 
 
 def is_amount(value: object) -> bool:
-    """Return whether a JSON value can be a count or an amount of money: a number from 0 to 1e12."""
+    """Return whether a JSON value is a number from 0 to 1e12, and therefore can be a count or an amount of money."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value <= _MAX_NUMBER
 
 
 def _find_usage(details: object) -> Mapping[str, Any]:
-    """Return the part of the details that holds the counts: the entry ``usage`` if present, else all details."""
+    """Return the counts in the details of an episode: the entry ``usage`` if present, otherwise all details."""
     mapping = details if isinstance(details, Mapping) else {}
     usage = mapping.get("usage")
     return usage if isinstance(usage, Mapping) else mapping
 
 
 def _sum(usages: Iterable[Mapping[str, Any]], name: str) -> float:
-    """Return the sum of the values under a name that are amounts."""
+    """Return the sum of the entries called ``name``; entries that are no amounts are ignored."""
     return math.fsum(usage[name] for usage in usages if is_amount(usage.get(name)))

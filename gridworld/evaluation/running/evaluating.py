@@ -32,7 +32,7 @@ from spca.common.jobs.versions import find_versions, utc_now
 from spca.common.source_state import describe_changed_source, read_source_state
 
 OnFound = Callable[[int, int], None]
-"""Called with the number of finished tasks and the number of all tasks if an interrupted evaluation goes on."""
+"""Called with (number of finished tasks, number of all tasks) if an interrupted evaluation goes on."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -45,7 +45,7 @@ class Evaluated:
         benchmark: the metrics over all tasks.
         tiers: the metrics per tier; None unless the benchmark is "tiers".
         output: the results file.
-        earlier: since when the results have existed, in words; "" if the results are new.
+        earlier: words that say since when the results have existed; "" if the results are new.
     """
 
     benchmark: BenchmarkEvaluationResult
@@ -59,8 +59,8 @@ class Evaluation:
 
     Attributes:
         output: the results file.
-        finished: number of finished tasks, which is also correct after an interruption.
-        can_go_on: whether files were kept with which :meth:`run` can go on after an interruption.
+        finished: number of finished tasks; also correct after an interruption.
+        can_go_on: whether the files that an interrupted :meth:`run` keeps allow another :meth:`run` to go on.
         warnings: lines for the user, such as one for each task file with unused content.
 
     Raises:
@@ -96,7 +96,7 @@ class Evaluation:
         returned. The option ``overwrite`` plays all tasks again.
 
         Args:
-            on_progress: called after each task with the numbers of finished, all and solved tasks.
+            on_progress: called after each task with three numbers of tasks: finished, all and solved.
             on_found: called once if an interrupted evaluation goes on.
 
         Raises:
@@ -164,14 +164,18 @@ class Evaluation:
 
     @staticmethod
     def _require_played(results: Collection[TaskBenchmarkResult]) -> None:
-        """Raise if the workers died on every task, because a result without played tasks must not look like a score."""
+        """Check that a task was played, because a result without played tasks must not look like a score.
+
+        Raises:
+            EvaluationError: the workers died on every task.
+        """
         if results and all(map(_is_lost, results)):
             first = next(iter(results))
             why = first.episode.info["model_error"]
             raise EvaluationError(f"no task was played, so there is no score: {why}")
 
     def _write(self, results: list[TaskBenchmarkResult], header: Mapping[str, Any]) -> Evaluated:
-        """Write the results file and return its content; ``header`` is the head of the journal."""
+        """Write the results file and return the finished evaluation; ``header`` is the header of the journal."""
         evaluated = self._summarise(results)
         data = evaluated.benchmark.to_dict()
         task_results = data.pop("task_results")
@@ -196,10 +200,10 @@ class Evaluation:
         return Evaluated(benchmark, tiers, self.output)
 
     def _load_earlier(self, header: Mapping[str, Any]) -> Evaluated:
-        """Return the results in the results file if the file belongs to this evaluation.
+        """Return the finished evaluation from the existing results file.
 
         Raises:
-            EvaluationError: the file belongs to another evaluation, or is no results file.
+            EvaluationError: the file belongs to another evaluation, or is not a results file.
         """
         ways_out = f"choose another --output, such as {self._free_output()}, or --overwrite it"
         try:
@@ -231,7 +235,10 @@ class Evaluation:
 
 
 def _describe_earlier(run: Mapping[str, Any]) -> str:
-    """Return since when the results have existed, and whether another source of this program made the results."""
+    """Return words that say since when the results have existed.
+
+    The words also say if a different version of this program's source made the results.
+    """
     finished = run.get("finished")
     since = f"since {finished}" if isinstance(finished, str) else "before"
     hashes = run.get("hashes")
@@ -242,7 +249,11 @@ def _describe_earlier(run: Mapping[str, Any]) -> str:
 
 
 def _require_distinct(tasks: Iterable[EvaluationTask]) -> None:
-    """Raise if two files hold the same task, because the calls of both would be kept in the same folder."""
+    """Check that every file holds a different task, because the calls of equal tasks would be kept in one folder.
+
+    Raises:
+        EvaluationError: two files hold the same task.
+    """
     files: dict[str, str] = {}
     for task in tasks:
         first = files.setdefault(json_text(task.spec.to_dict()), task.file)
@@ -251,17 +262,19 @@ def _require_distinct(tasks: Iterable[EvaluationTask]) -> None:
 
 
 def _is_lost(result: TaskBenchmarkResult) -> bool:
-    """Return whether the task was not played because the worker process died at every try."""
+    """Return whether a task was not played because the worker process died at every attempt."""
     return result.episode.info.get(LOST) is True
 
 
 def _name_calls_folder(output: Path) -> Path:
-    """Return the absolute path of the folder beside a results file in which the model's calls are kept."""
+    """Return the absolute path of the folder, beside a results file, in which the model's calls are kept."""
     return output.with_name(f"{output.name.removesuffix('.json')}.calls").resolve()
 
 
 def _resolve_link(path: Path) -> Path:
-    """Return the file behind a symbolic link, because writing would replace the link itself."""
+    """Return the target of a symbolic link, because writing to the link would replace the link. Return other paths
+    unchanged.
+    """
     return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 

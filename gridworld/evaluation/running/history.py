@@ -1,7 +1,7 @@
 """Descriptions of the effects of a model's last actions, made from the model's observations (pure).
 
-Only the observations before and after an action are compared, never the states. The descriptions therefore reveal
-nothing that the observability hides.
+Only the observations before and after an action are compared, never the states. The descriptions therefore keep hidden
+what the observability hides.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from gridworld.rules.observation import CODES, LOOKS, UNSEEN, Look, Observation
 from gridworld.rules.tilings import TILINGS
 
 _MAX_CHANGES: Final = 6
-"""The most changes that one line describes."""
+"""Largest number of changes that one line describes."""
 _WALL: Final = CODES[Look("wall")]
-"""Larger codes are things: mechanisms, the goal and targets."""
+"""Code of a wall. All larger codes stand for things: mechanisms, the goal and targets."""
 
 
 def line(step: int, action_name: str, before: Observation, after: Observation) -> str:
@@ -32,7 +32,7 @@ def line(step: int, action_name: str, before: Observation, after: Observation) -
 
 
 def changes_between(before: Observation, after: Observation) -> Iterator[str]:
-    """Yield a description of each visible change: of position, heading, key in hand, and cells known before."""
+    """Yield a description of each visible change: of position, heading, carried key, and cells seen before."""
     if after.position != before.position:
         yield f"moved from {_at(before.position)} to {_at(after.position)}"
     if after.heading != before.heading:

@@ -1,4 +1,4 @@
-"""The folder beside a results file that keeps the calls of a paid model, so that answers are paid only once."""
+"""The folder beside a results file that keeps the calls of a paid model, so that no answer is paid for twice."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class KeptCalls:
     path: Path | None
 
     def check(self) -> None:
-        """Raise if the folder exists already, before an evaluation begins.
+        """Check, before an evaluation begins, that the folder does not exist yet.
 
         Raises:
-            EvaluationError: the folder holds the calls of an earlier evaluation.
+            EvaluationError: the folder exists and holds the calls of an earlier evaluation.
         """
         if self.path is not None and self.path.exists():
             raise EvaluationError(
@@ -28,7 +28,7 @@ class KeptCalls:
             )
 
     def are_paid_for(self) -> bool:
-        """Return whether the folder holds a call on which a model may have worked, so that the call may be billed."""
+        """Return whether the folder holds a call that a model may have processed, and that may therefore be billed."""
         if self.path is None or not self.path.is_dir():
             return False
         from gridworld.adapters.asking import was_worked_on

@@ -1,4 +1,4 @@
-"""A model as the policy of one episode: builds inputs, checks answers and catches the model's errors."""
+"""The policy of one episode that asks a model: it builds inputs, checks answers and catches the model's errors."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _MAX_ERROR: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """Settings of a model's input beside the task.
+    """Settings of a model's input, apart from the task.
 
     Attributes:
-        history_images: the most earlier images.
+        history_images: the most earlier images in the input.
         history_text: whether the input describes the last actions and their visible effects.
         history_text_window: the number of last actions that are described.
-        text_observation: whether the input holds the observation as text, beside the image.
+        text_observation: whether the input holds the observation as text, in addition to the image.
         observation: "image", or "text" for an observation as text without an image.
     """
 
@@ -52,7 +52,7 @@ class Player:
     """The policy of one episode, which asks a model for each action.
 
     Attributes:
-        error: the error that the model raised, which stopped the episode; None without an error.
+        error: the error of the model that stopped the episode; None without an error.
         answers: number of actions that were taken from the model's answers.
         seconds: time that the model took for all its calls of this episode.
     """
@@ -80,9 +80,9 @@ class Player:
         self._dropped_note = ""
 
     def __call__(self, observation: Any, state: GridState, mission: str) -> tuple[int, Mapping[str, Any]] | None:
-        """Return the model's action and notes on its answer, or None after the model has failed.
+        """Return (action, notes on the model's answer), or None if the model has failed.
 
-        Errors of the model are kept in :attr:`error`. Errors of the backend and of the drawing are raised.
+        Errors of the model are stored in :attr:`error`. Errors of the backend and of the drawing are raised.
         """
         del state
         seen = self._backend.observe()
@@ -112,7 +112,7 @@ class Player:
         return int(action), notes
 
     def _begin_episode(self, tiling: str) -> None:
-        """Call the model's ``begin_episode``; an error is kept in :attr:`error`."""
+        """Call the model's ``begin_episode``. If it raises an error, store the error in :attr:`error`."""
         spec = copy.deepcopy(self._spec)  # so that the model cannot change the task
         with self._models_turn():
             backend = backend_name(self._backend)
@@ -120,7 +120,10 @@ class Player:
             self._has_begun = True
 
     def _plan_goes_on(self, seen: Observation) -> bool:
-        """Return whether the plan holds an action to do now; after a surprise, clear the plan and note why."""
+        """Return whether the model's plan still holds an action to do.
+
+        After a surprise, clear the plan and store the reason for the model's next input.
+        """
         self._dropped_note = ""
         if not self._plan or self._last_step is None:
             return False
@@ -158,7 +161,7 @@ class Player:
 
     @contextmanager
     def _models_turn(self) -> Iterator[None]:
-        """Add the time of the enclosed calls to ``seconds``; keep an error of the model in ``error``."""
+        """Add the time of the enclosed calls to :attr:`seconds`; store an error of the model in :attr:`error`."""
         started = time.perf_counter()
         try:
             yield
@@ -170,7 +173,7 @@ class Player:
             self.seconds += time.perf_counter() - started
 
     def _image_for_model(self, observation: Any) -> NDArray[np.uint8]:
-        """Return the present image, or an empty image if the model uses none."""
+        """Return the present image, or an empty image if the model does not use images."""
         if not self._model.uses_images:
             return _NO_IMAGE
         return observation if isinstance(observation, np.ndarray) else self._backend.render()
@@ -196,7 +199,7 @@ class Player:
 
 
 def _copy_for_model(result: EpisodeResult) -> EpisodeResult:
-    """Return a copy that a model may change; only the observations and states of the steps are shared."""
+    """Return a copy that a model may change. The observations and states of the steps are shared, not copied."""
     return replace(
         result,
         trajectory=[replace(each, info=dict(each.info)) for each in result.trajectory],
@@ -206,7 +209,7 @@ def _copy_for_model(result: EpisodeResult) -> EpisodeResult:
 
 
 def error_line(error: BaseException) -> str:
-    """Return an error as one line; the line starts with the class unless the error is a GridworldError."""
+    """Return an error as one line. If the error is not a GridworldError, the line starts with the name of its class."""
     text = " ".join(str(error).split())
     if not (isinstance(error, GridworldError) and text):
         text = f"{type(error).__name__}: {text}".rstrip(": ")
@@ -214,7 +217,7 @@ def error_line(error: BaseException) -> str:
 
 
 def backend_name(backend: AbstractGridBackend) -> str:
-    """Return the backend's word for ``--backend``; for a backend of the user, return the name of its class."""
+    """Return a backend's name for ``--backend``; for a backend that the user wrote, return the name of its class."""
     from gridworld.backends import BACKENDS
 
     name_of_class = {class_name: name for name, class_name in BACKENDS.items()}
@@ -225,7 +228,7 @@ def backend_name(backend: AbstractGridBackend) -> str:
 
 
 def _record_answer(output: ModelOutput) -> dict[str, Any]:
-    """Return the JSON-able notes on an answer for the results file; fields that are None are left out."""
+    """Return the JSON-able notes on an answer for the results file. Fields with the value None are left out."""
     notes: dict[str, Any] = {}
     confidence = output.confidence
     if isinstance(confidence, int | float | np.floating) and math.isfinite(confidence):

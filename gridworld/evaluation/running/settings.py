@@ -30,7 +30,7 @@ class Settings:
         model: name of the model, as for ``--model``.
         options: options of this model, a dataclass; None for a model without options.
         telling: settings of the model's input.
-        limit: states that the search for a shortest solution of a task may expand.
+        limit: number of states that the search for a shortest solution of a task may expand.
 
     Raises:
         EvaluationError: two options contradict each other.
@@ -57,7 +57,7 @@ class Settings:
 
     @property
     def benchmark_name(self) -> str:
-        """Name of the set of tasks in results files; a selection of tiers has another name than all tiers."""
+        """Name of the set of tasks in results files. If only some tiers were selected, the name lists these tiers."""
         tasks = self.tasks
         if tasks.benchmark == "directory":
             return library.name_of(tasks.task_dir or ".")
@@ -81,7 +81,7 @@ class Settings:
 
 
 def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | None = None) -> list[EvaluationTask]:
-    """Return the tasks of an evaluation, in order, after all files were read and checked.
+    """Read and check all task files of an evaluation; return the tasks in order.
 
     Args:
         settings: settings of the evaluation.

@@ -30,7 +30,7 @@ class EvaluationTask(Job):
 
     Attributes:
         spec: the task itself.
-        tier: tier of the folder of the task, if the benchmark is "tiers"; else None.
+        tier: tier of the task's folder if the benchmark is "tiers"; None for other benchmarks.
         file: path of the task's file; for a shipped task, the path in the repository; "" for a task without a file.
     """
 
@@ -58,7 +58,8 @@ def tasks_in(
         files: pairs of (path of a file, tier of its folder or None).
         tiling: name of the tiling on which the tasks are to be played.
         strict: whether unknown fields are an error.
-        warnings: list to which a line for each file with unused content is appended; None issues Python warnings.
+        warnings: list to which one line is appended for each file with unused content. If None, Python warnings are
+            issued.
 
     Raises:
         TaskError: a task cannot be read, is not valid, or was made for another tiling.
@@ -82,9 +83,10 @@ def _warn(line: str, lines: list[str] | None) -> None:
 
 
 def check_tiling(spec: TaskSpecification, tiling: str, source: str = "") -> None:
-    """Raise if a task was made for a tiling that is neither the square tiling nor the given tiling.
+    """Check that a task may be played on a tiling.
 
-    Tasks for the square tiling may be played on every tiling.
+    A task for the square tiling may be played on every tiling. Any other task may be played only on the tiling for
+    which it was made.
 
     Args:
         spec: the task.
@@ -102,7 +104,10 @@ def check_tiling(spec: TaskSpecification, tiling: str, source: str = "") -> None
 
 
 def _made_for(spec: TaskSpecification) -> str:
-    """Return the tiling that the metadata, or the generator's entry in the metadata, names; by default "square"."""
+    """Return the tiling for which a task was made; by default "square".
+
+    The tiling is named in the metadata, or in the entry ``generator`` of the metadata.
+    """
     metadata = spec.metadata or {}
     generator = metadata.get("generator")
     sources = [metadata, generator] if isinstance(generator, Mapping) else [metadata]
@@ -132,7 +137,11 @@ def read_valid(path: str | os.PathLike[str], strict: bool, notes: list[str]) -> 
 
 
 def _load(file: Path, tiling: str, strict: bool, notes: list[str]) -> TaskSpecification:
-    """Return the task in a file that is valid on a tiling; append lines on unused content to ``notes``."""
+    """Return the task in a file, and append a line on each unused content to ``notes``.
+
+    Raises:
+        TaskError: the task cannot be read, is not valid, or was made for another tiling.
+    """
     spec = read_valid(file, strict, notes)
     check_tiling(spec, tiling, str(file))
     _, why_unused = stored_proof(spec, TILINGS[tiling])
@@ -142,7 +151,7 @@ def _load(file: Path, tiling: str, strict: bool, notes: list[str]) -> TaskSpecif
 
 
 def _label(file: Path) -> str:
-    """Return the path in the repository for a shipped task, else the path itself."""
+    """Return the path of a file; for a shipped task, return the path in the repository."""
     try:
         return str(Path("gridworld") / file.resolve().relative_to(_PACKAGE))
     except ValueError:

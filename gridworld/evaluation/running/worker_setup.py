@@ -27,14 +27,14 @@ LOST: Final = "lost"
 class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
     """The values from which each worker process makes its own model, backend and harness.
 
-    The main process sends these values to the workers, so that all fields must be picklable.
+    The main process sends these values to the workers. Therefore, all fields must be picklable.
 
     Attributes:
         settings: settings of the evaluation.
-        factory: makes the model.
+        factory: function that makes the model.
         verbose: whether to print every step.
         answered: whether the model has answered in the finished part of the evaluation.
-        books: absolute path of the folder in which a paid model keeps its calls; "" for no folder.
+        books: absolute path of the folder in which a paid model records its calls; "" for no folder.
     """
 
     terms: ClassVar[JobMessages] = JobMessages(
@@ -54,7 +54,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
             yield lambda task: harness.judge(task.spec, self.verbose)
 
     def model(self) -> ModelInterface:
-        """Return a new model; if observations are text, the model's use of images is switched off."""
+        """Return a new model. If observations are text, the model is set to use no images."""
         model = self.factory(self.request())
         if self.settings.telling.observation == "text":
             model.uses_images = False
@@ -90,7 +90,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         return harness
 
     def make_lost_result(self, job: EvaluationTask, how: str) -> TaskBenchmarkResult:
-        """Return the result, with no steps, of a task whose worker died at every try; ``how`` describes the death."""
+        """Return a result without steps for a task whose worker died at every attempt; ``how`` describes the death."""
         from gridworld.rules.episode import Episode
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS

@@ -1,1 +1,1 @@
-"""The tools of the command line beside the evaluation: one module for each tool."""
+"""The tools of the command line in addition to the evaluation: one module for each tool."""

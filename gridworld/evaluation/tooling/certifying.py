@@ -41,7 +41,10 @@ class CertifyOptions:
 
 
 def certify_files(*files: Source, options: CertifyOptions = CertifyOptions()) -> int:
-    """Certify files; return the exit code: 2 if a file cannot be used, else 1 if a proof does not hold, else 0."""
+    """Certify the tasks in files and return the exit code.
+
+    The exit code is 2 if a file cannot be used, 1 if a proof does not hold, and 0 otherwise.
+    """
     problems: list[str] = []
     paths = files_of(files, problems)
     proven = 0
@@ -67,7 +70,11 @@ def certify_files(*files: Source, options: CertifyOptions = CertifyOptions()) ->
 
 
 def _certify_file(path: Path, options: CertifyOptions) -> bool:
-    """Print the findings on one file; return whether its certificate agrees, or a new certificate is sound."""
+    """Check the stored certificate of one file, or compute a new certificate, and print the findings.
+
+    Return whether the stored certificate agrees with a new search. Without a stored certificate for the tiling, return
+    whether the new certificate is sound.
+    """
     spec = load(path, strict=options.strict, proofs=False)
     limit = options.limit or DEFAULT_LIMIT
     stored = (spec.metadata or {}).get(FIELD)

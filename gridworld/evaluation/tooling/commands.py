@@ -1,4 +1,5 @@
-"""The table of tools of ``multinet-run-eval`` for tasks and results; the module of a tool is imported on use.
+"""The table of tools of ``multinet-run-eval`` for tasks and results. The module of a tool is imported only when it is
+used.
 
 A tool returns the exit code: 0 done, 2 a mistake of the user or a file that cannot be used, 130 interrupted.
 ``certify`` also returns 1 if a proof does not hold.
@@ -16,13 +17,13 @@ from gridworld.evaluation.terminal import program
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A command beside the evaluation.
+    """A subcommand of the command line.
 
     Attributes:
-        function: ``module:function`` of this package.
+        function: the function, as ``module:function`` in this package.
         help: help text; its first paragraph is also shown in the list of commands.
         examples: arguments of example commands, without the name of the tool.
-        codes: help text on further exit codes beside 0 and 2.
+        codes: help text on exit codes other than 0 and 2.
     """
 
     function: str
@@ -80,7 +81,7 @@ TOOLS: Final = {
         ("", "gridworld/tasks/tier3", "my_tasks/"),
     ),
 }
-"""Tools by their word on the command line."""
+"""Maps the name of each subcommand to its tool."""
 
 
 def add_tools(app: App) -> None:

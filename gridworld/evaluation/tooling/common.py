@@ -21,11 +21,11 @@ Source: TypeAlias = Annotated[str, Parameter(name="FILE", required=True, help="a
 
 
 def files_of(named: Sequence[str], problems: list[str]) -> list[Path]:
-    """Return the task files of files, folders and benchmarks, in order and without repetitions.
+    """Return the task files that paths or names of benchmarks lead to, in order and without repetitions.
 
     Args:
         named: paths of files or folders, or names of benchmarks.
-        problems: list to which a line is appended for each name without task files.
+        problems: list to which a line is appended for each name that leads to no task file.
     """
     files: dict[Path, None] = {}  # a dict keeps the order and drops repetitions
     for name in named:
@@ -37,7 +37,9 @@ def files_of(named: Sequence[str], problems: list[str]) -> list[Path]:
 
 
 def find_tasks(name: str) -> list[Path]:
-    """Return the task files of a path or a benchmark, or of a shipped task that is named by its id or file name.
+    """Return the task files that a name leads to.
+
+    The name is the path of a file or folder, the name of a benchmark, or the id or file name of a shipped task.
 
     Raises:
         TaskError: the name leads to no task file.
@@ -56,7 +58,7 @@ def find_tasks(name: str) -> list[Path]:
 
 
 def find_task(name: str) -> Path:
-    """Return the one task file that a name leads to; names are as for :func:`find_tasks`.
+    """Return the only task file that a name leads to. For the kinds of names, see :func:`find_tasks`.
 
     Raises:
         TaskError: the name leads to no task file, or to several.
@@ -88,13 +90,13 @@ def load(path: str | os.PathLike[str], *, strict: bool = False, proofs: bool = T
 
 
 def unused_proof(spec: TaskSpecification) -> list[str]:
-    """Return one line that says why a valid task's certificate cannot be used; [] for a usable or no certificate."""
+    """Return one line on why a valid task's certificate cannot be used; [] if the certificate is usable or missing."""
     _, problem = stored_proof(spec, TILINGS[tiling_of(spec, None)])
     return [problem] if problem else []
 
 
 def tiling_of(spec: TaskSpecification, asked: str | None) -> str:
-    """Return the requested tiling; by default the tiling in the task's metadata; without an entry "square"."""
+    """Return ``asked`` if given, otherwise the tiling in the task's metadata, otherwise "square"."""
     if asked:
         return asked
     named = (spec.metadata or {}).get("tiling")

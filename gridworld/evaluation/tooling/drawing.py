@@ -1,4 +1,4 @@
-"""``draw``: pictures of tasks, and episodes as animations."""
+"""``draw``: pictures of tasks, and animations of episodes."""
 
 from __future__ import annotations
 
@@ -91,7 +91,10 @@ def _find_contradiction(tasks: Sequence[str], options: DrawOptions) -> str | Non
 
 
 def _draw(tasks: Sequence[str], options: DrawOptions) -> int:
-    """Write a PNG of the start of each task; no file is written if any task or target cannot be used."""
+    """Write a PNG of the start of each task and return the exit code.
+
+    If a task or the path of a PNG cannot be used, no file is written.
+    """
     from gridworld.drawing import save_png, task_picture
 
     files = dict.fromkeys(chain.from_iterable(map(find_tasks, tasks)))  # in order, without repetitions
@@ -108,7 +111,7 @@ def _draw(tasks: Sequence[str], options: DrawOptions) -> int:
 
 
 def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
-    """Return the path of each task's PNG, in order; if two paths would be equal, the later path gets a number."""
+    """Return the path of each task's PNG, in order. If two paths would be equal, the later path gets a number."""
     from gridworld.runner.encoding import file_stem
 
     is_file = output is not None and output.suffix.lower() == ".png" and not output.is_dir()
@@ -128,7 +131,7 @@ def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
 
 
 def _animate(tasks: Sequence[str], options: DrawOptions, gif: Path) -> int:
-    """Write the GIF of a recorded episode (--episode) or of a shortest solution (--optimal)."""
+    """Write the GIF of a recorded episode (--episode) or of a shortest solution (--optimal); return the exit code."""
     from gridworld.drawing import episode_frames, save_gif
 
     _must_be_free(gif, options.overwrite)
@@ -184,9 +187,10 @@ def _read_recorded(tasks: Sequence[str], options: DrawOptions, path: str) -> tup
 
 
 def _find_played(task_id: str, run: Mapping[str, Any], results: str) -> TaskSpecification:
-    """Return the task that was played, from its former file or from the shipped files.
+    """Return the task that was played, from the file that was played or from the shipped files.
 
-    A file is used only if its SHA-256 is that in the results file; older results files hold no SHA-256.
+    If the results file holds a SHA-256, a file is used only if its SHA-256 is the same. Older results files hold no
+    SHA-256.
 
     Args:
         task_id: id of the task.

@@ -19,7 +19,7 @@ from spca.common.text import one_line
 
 _COLUMNS: Final = ("task", "tier", "size", "goal", "seen", "mechanisms", "max steps", "file")
 _FOLDED: Final = ("task\n  mechanisms", "tier", "size\nsteps", "goal\nseen")
-"""Headings of the narrow table, in which the shipped tasks fit 80 columns."""
+"""Headings of the narrow table; the shipped tasks fit into 80 columns."""
 
 
 def list_tasks(
@@ -43,7 +43,7 @@ def list_tasks(
 
 
 def _show(rows: Sequence[tuple[str, ...]]) -> None:
-    """Print one line for each task; on a narrow terminal, print two lines without the file."""
+    """Print one line for each task. On a narrow terminal, print two lines for each task and leave out the file."""
     from spca.common.printing import make_table, open_console
 
     console = open_console()
@@ -60,7 +60,7 @@ def _show(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def _fold_row(row: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a row of the wide table as a row of the narrow table, in which a cell may have two lines."""
+    """Return a row of the wide table as a row of the narrow table. In the narrow table, a cell may have two lines."""
     task, tier, size, goal, seen, mechanisms, steps, _ = row
     return f"{task}\n  {mechanisms}", tier, f"{size}\n{steps}", f"{goal}\n{seen}"
 

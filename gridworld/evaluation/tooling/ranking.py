@@ -51,7 +51,7 @@ def make_leaderboard(
 
 
 def _list_files(named: Sequence[str]) -> list[Path]:
-    """Return the files and the ``*.json`` files of folders, in order; a file with several names is returned once."""
+    """Return the given files and the ``*.json`` files in the given folders, in order; each file is returned once."""
     files: dict[Path, Path] = {}  # the given paths by absolute path
     for name in named:
         path = Path(name)

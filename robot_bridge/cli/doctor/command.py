@@ -1,6 +1,6 @@
 """The command ``doctor``: check libraries, the rate and age of sensor values, and every way to stop the robot.
 
-Modules that need other libraries are imported only after the check of what is installed.
+Modules that need libraries are imported only after the check that these libraries are installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BASE_PACKAGES: Final = ("gymnasium", "minigrid", "numpy", "pydantic")
 
 
 def examine_robot(options: AnyRobotOptions) -> int:
-    """Print the checks; return the exit code, which says whether all checks hold."""
+    """Run and print the checks; return the exit code, which says whether all checks passed."""
     exit_code = EXIT_FINISHED
     for check in _run_checks(options):
         verdict = "ok" if check.holds else "FAILS"

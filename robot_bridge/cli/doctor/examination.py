@@ -19,9 +19,9 @@ from robot_bridge.safety import scans
 from robot_bridge.safety.chain import SafetyChain
 
 LOOKED_FOR: Final = 3.0
-"""Seconds during which the values of sensors are counted."""
+"""Duration of the observation of the sensors, in seconds."""
 _MIN_SHARE: Final = 0.7
-"""Share of its nominal rate that a sensor must reach."""
+"""Fraction of its nominal rate that a sensor must reach."""
 _CREEP: Final = Twist(0.05, 0.0)
 """Slow motion for tests."""
 
@@ -127,10 +127,10 @@ def _check_sensor(
     Args:
         name: name of the sensor.
         stamps: times of the sensor's values, in order.
-        greatest_age: greatest age of the newest value, in seconds.
+        greatest_age: greatest age that the newest value reached during the observation, in seconds.
         rate: nominal rate, in Hz.
         age_limit: greatest allowed age, in seconds.
-        account: returns what is known of a silent sensor.
+        account: returns what is known of a silent sensor, given its name.
     """
     if not stamps:
         return Check(name, False, _describe_silence(account(name)))
@@ -150,7 +150,7 @@ def _describe_silence(account: str) -> str:
 
 
 def _check_chain_stop(body: robots.ReadyRobot, config: RobotConfig) -> Check:
-    """Check that a stopped safety chain holds back a motion command, and that its output reaches the robot.
+    """Check that a stopped safety chain holds back a motion command, and that the robot accepts the chain's output.
 
     The robot does not move, because only the chain's output is sent.
     """
@@ -184,7 +184,7 @@ def _check_stop(body: robots.ReadyRobot) -> Check:
 
 
 def _measure_stop(body: robots.ReadyRobot, end: Callable[[], None]) -> float:
-    """Creep for half a second, call ``end``, and return for how many seconds odometry still shows motion.
+    """Drive slowly for half a second, call ``end``, and return for how many seconds odometry still shows motion.
 
     The result is at most about 3 s.
     """

@@ -1,7 +1,8 @@
 """The doctor's checks of the deadman, which do not move the robot.
 
-The test command is a micrometre a second, which a driver that counts in millimetres rounds to zero. The topic from the
-deadman to the driver shows whether the deadman passes the command on.
+The deadman is the program on the robot that passes commands on to the driver, and sends zeros when commands cease. The
+test command is a speed of one micrometre a second, which a driver that counts in millimetres rounds to zero. The topic
+from the deadman to the driver shows whether the deadman passes the command on.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _HOLD_S: Final = 0.3
 _MIN_RATE: Final = 14.0
 """Lowest accepted rate of the deadman's messages, in Hz; the nominal rate is 20 Hz."""
 _ATTEMPTS: Final = 3
-"""Attempts to measure a time, whose shortest result counts, because a busy computer only adds to the time."""
+"""Greatest number of attempts to measure a time. The shortest result counts, because a busy computer can only lengthen
+the time.
+"""
 
 
 def checks(domain: int, topics: Topics, limit: float) -> Iterator[Check]:
@@ -61,7 +64,7 @@ def checks(domain: int, topics: Topics, limit: float) -> Iterator[Check]:
 
 
 def _measure_best(measure: Callable[[], float], limit: float) -> float:
-    """Call ``measure`` up to ``_ATTEMPTS`` times, until its result is within the limit; return the least result."""
+    """Call ``measure`` until its result is within ``limit``, at most ``_ATTEMPTS`` times; return the least result."""
     best = measure()
     for _ in range(_ATTEMPTS - 1):
         if best > limit:
@@ -75,7 +78,7 @@ def _describe_zeros(stop_time: float, event: str, limit: float) -> str:
 
 
 class _Probe:
-    """Publisher of test commands and stops that listens to what the deadman sends to the driver."""
+    """Probe that publishes test commands and stops, and receives the messages from the deadman to the driver."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -88,7 +91,7 @@ class _Probe:
         self._is_stopped_by_others = False
 
     def find_fault(self) -> tuple[str, float]:
-        """Return why the deadman cannot be relied on, or "", and the rate of its messages in Hz."""
+        """Return why the deadman cannot be relied on ("" if it can), and the rate of its messages in Hz."""
         if not wait_until(lambda: self._commands.listeners and self._driver.publishers, _APPEAR_S):
             who = "listens on " + HOST_COMMANDS if not self._commands.listeners else "sends on " + DRIVER_COMMANDS
             return f"nobody {who}: start the deadman on the robot", 0.0
@@ -107,7 +110,10 @@ class _Probe:
         return self._find_deafness(), rate
 
     def _find_deafness(self) -> str:
-        """Return why the deadman does not obey commands, or "" if the deadman obeys; the last command sent is rest."""
+        """Return why the deadman does not obey commands, or "" if the deadman obeys.
+
+        If the deadman obeys, the last command that is sent is zero velocity.
+        """
         if not wait_until(lambda: self._stop.listeners, _APPEAR_S):
             return f"does not listen on {STOP}"
         if self._wait_for_output(_TEST_COMMAND, is_commanded=True) == inf:
@@ -116,7 +122,7 @@ class _Probe:
         return ""
 
     def measure_time_out(self) -> float:
-        """Return the seconds from the last command to the deadman's first zero, infinite if no zero comes."""
+        """Return the seconds from the last command to the deadman's first zero velocity, or infinity if none comes."""
         self._wait_for_output(_TEST_COMMAND, is_commanded=True)
         has_zero = self._wait_for_output(REST, is_commanded=False) < inf
         return time.monotonic() - self._last_sent if has_zero else inf
@@ -133,9 +139,10 @@ class _Probe:
         return Check(STOP, stop_time <= limit, _describe_zeros(stop_time, "it became true", limit))
 
     def _measure_stop(self) -> float:
-        """Return the seconds from a stop to the deadman's first zero, infinite if commands still pass afterwards.
+        """Return the seconds from a stop to the deadman's first zero velocity.
 
-        Release the deadman at the end, unless another program has also stopped it.
+        Return infinity if the deadman still passes commands on after the stop. Release the deadman at the end, unless
+        another program has also stopped it.
         """
         self._wait_for_output(_TEST_COMMAND, is_commanded=True)
         self._stop.send(types.make(types.BOOL, data=True))
@@ -150,13 +157,17 @@ class _Probe:
         return stop_time if is_held else inf
 
     def _count_stops(self) -> None:
-        """Read the stops, including the probe's own; an unread message would make every wait return at once."""
+        """Read and count the published stops, including the probe's own.
+
+        All messages must be read, because an unread message would make every wait for messages return at once.
+        """
         self._stop_count += sum(message.data for message in self._stops.take())
 
     def _wait_for_output(self, wanted: Twist, *, is_commanded: bool, seconds: float = _ANSWER_S) -> float:
-        """Return the seconds until the deadman sends ``wanted`` to the driver, infinite if the wait is in vain.
+        """Return the seconds until the deadman sends ``wanted`` to the driver.
 
-        If ``is_commanded``, the test command is sent at 20 Hz meanwhile.
+        Return infinity if the deadman does not send ``wanted`` within ``seconds``. If ``is_commanded``, the test
+        command is sent at 20 Hz during the wait.
         """
         began = time.monotonic()
         self._driver.take()

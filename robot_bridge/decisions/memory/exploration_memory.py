@@ -36,18 +36,20 @@ MAX_OBJECTS: Final = 20
 MAX_DEAD_ENDS: Final = 50
 MAX_UNSEEN: Final = 50
 MAX_FINDINGS: Final = 30
-"""If there are more entries than one of these limits, the oldest entries are forgotten, except the start room."""
+"""If a list has more entries than its limit above, the oldest entries are forgotten, except the room of the start."""
 _SAME_DEAD_END_M = 1.0
 _SAME_DEAD_END_DEG = 45
-"""Dead ends that differ by no more than this distance and angle are the same."""
+"""Two dead ends are the same if they differ by at most ``_SAME_DEAD_END_M`` metres and ``_SAME_DEAD_END_DEG`` degrees.
+"""
 _DOORWAY_WIDTH_M: Final = 1.2
 """A frontier up to this width counts as a doorway."""
 _MAX_NUMBER: Final = 10**9
-"""Numbers of parameters below this value are shown. Of a larger number or NaN, only the type is shown."""
+"""A parameter's number is kept if its absolute value is below this. Of a larger number or NaN, only the type is kept.
+"""
 
 
 class ExplorationMemory:
-    """Keeper of an :class:`ExplorationState`; not thread-safe."""
+    """Memory of an exploration, which keeps an :class:`ExplorationState` up to date; not thread-safe."""
 
     def __init__(self) -> None:
         self.state = ExplorationState()
@@ -89,13 +91,16 @@ class ExplorationMemory:
                 return
 
     def record_view(self, focus: str, description: str, position: Pose) -> None:
-        """Record a model's description of a picture that was taken at ``position`` to look for ``focus``."""
+        """Record a model's description of a picture.
+
+        The picture was taken at ``position`` to look for ``focus``.
+        """
         self._record_finding(VIEW, harmless(focus, LABEL_LENGTH), harmless(description, DESCRIPTION_LENGTH), position)
 
     def _record_finding(self, kind: str, name: str, text: str, position: Pose) -> None:
-        """Record a finding in place of an earlier finding about the same thing or an earlier view from this position.
+        """Record a finding, which replaces an earlier finding of the same kind and name.
 
-        An empty text is not recorded.
+        A view replaces only an earlier view from the same position. An empty text is not recorded.
         """
         if not text:
             return
@@ -104,7 +109,7 @@ class ExplorationMemory:
         self.state.findings = [*kept, finding][-MAX_FINDINGS:]
 
     def update_frontiers(self, frontier_list: Sequence[Frontier], position: Pose | None = None) -> None:
-        """Record the frontiers that can be reached now, and update the explored share of every room.
+        """Record the frontiers that can be reached now, and update the explored percentage of every room.
 
         ``position`` defaults to the robot's last known position.
         """
@@ -128,14 +133,15 @@ class ExplorationMemory:
             room.explored_pct = round(100 * share)
 
     def _nearest_room(self, x: float, y: float) -> int:
-        """Return the index of the room that was entered nearest to a place."""
+        """Return the index of the room whose place of entry is nearest to (``x``, ``y``)."""
         distances = [dist(room.position, (x, y)) for room in self.state.rooms]
         return distances.index(min(distances))
 
     def record_dead_end(self, direction: Direction | float, position: Pose, reason: str = "blocked") -> None:
-        """Record that the way in a direction from ``position`` is a dead end, unless the dead end is known.
+        """Record that the robot cannot go on in a direction from ``position``.
 
-        ``direction`` is a :class:`Direction` of the robot, or degrees counter-clockwise from ahead.
+        A dead end that is already recorded is not recorded again. ``direction`` is a :class:`Direction` of the robot,
+        or degrees counter-clockwise from ahead.
         """
         relative = BEARINGS[direction] if isinstance(direction, Direction) else direction
         heading = round(degrees(position.heading) + relative) % 360
@@ -148,7 +154,7 @@ class ExplorationMemory:
         self.state.dead_ends = [*self.state.dead_ends, dead_end][-MAX_DEAD_ENDS:]
 
     def record_unseen(self, place: Sequence[float]) -> None:
-        """Record an obstacle at [x, y] in the map frame that the lidar does not see."""
+        """Record an obstacle that the lidar does not see; ``place`` is [x, y] in the map frame."""
         rounded = [round(float(coordinate), 2) for coordinate in place]
         self.state.unseen = [*self.state.unseen, rounded][-MAX_UNSEEN:]
 
@@ -175,7 +181,7 @@ class ExplorationMemory:
 
 
 def filter_parameters(decision: NavigationDecision) -> dict[str, Any]:
-    """Return the parameters of an unchecked call that the tool knows, in the order of the tool's definition.
+    """Return those parameters of an unchecked call that the tool's definition lists, in the order of the definition.
 
     Texts are cut. A value that is neither a text nor a number is replaced by the name of its type.
     """
@@ -188,7 +194,7 @@ def filter_parameters(decision: NavigationDecision) -> dict[str, Any]:
 
 
 def _simplify_value(value: object) -> object:
-    """Return a truth value or a number unchanged, a text cut, and the name of the type for any other value."""
+    """Return a bool or a number unchanged, a text cut, and for any other value the name of its type."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float) and abs(value) < _MAX_NUMBER:
@@ -218,7 +224,10 @@ def _summarise_result(result: ActionResult) -> PastResult:
 
 
 def _is_replaced(known: Finding, new: Finding) -> bool:
-    """Return whether ``new`` is about the same thing as ``known`` or, for views, was seen from the same position."""
+    """Return whether ``new`` replaces ``known``, because kind and name are the same.
+
+    For views, the position must also be the same.
+    """
     has_same_name = (known.kind, known.name) == (new.kind, new.name)
     is_view_from_elsewhere = new.kind == VIEW and known.position != new.position
     return has_same_name and not is_view_from_elsewhere

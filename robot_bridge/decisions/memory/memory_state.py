@@ -143,7 +143,7 @@ def round_place(position: Pose) -> list[float]:
 
 
 def write_state(path: Path, state: ExplorationState) -> None:
-    """Replace the file atomically, so that a reader or a crash sees either the old text or the new text.
+    """Write the state to the file atomically, so that even after a crash the file holds either the old or the new text.
 
     Raises:
         SetupError: the file cannot be written.

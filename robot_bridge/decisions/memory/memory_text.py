@@ -34,17 +34,17 @@ _REASON_SIZE = 30
 _FINDING_SIZES: Final = (100, 40)
 """Greatest sizes in bytes of the text of the newer finding and of the older finding."""
 VIEW: Final = "view"
-"""Kind of a finding that is the description of a picture."""
+"""``kind`` of a finding that is the description of a picture."""
 _MAX_USEFUL_WIDTH_M: Final = 5.0
-"""Width of a frontier beyond this value is not worth a longer drive."""
+"""A frontier that is wider than this, in metres, ranks as if it had this width."""
 NONE: Final = "none"
 UNKNOWN: Final = "not known yet"
 _LONG_TEXTS: Final = ("reason", "notes")
-"""Parameters that a call in short leaves out."""
+"""Parameters that the short form of a call leaves out."""
 
 
 def prompt_text(state: ExplorationState, here: Pose) -> str:
-    """Return a line for each topic, then a line for each recent action, the newest first."""
+    """Return the memory as text: a line for each topic, then a line for each recent action, the newest first."""
     rooms = _format_rooms(state.rooms, here)
     current_room = _format_current_room(state)
     frontiers = _format_frontiers(state)
@@ -70,14 +70,17 @@ def prompt_text(state: ExplorationState, here: Pose) -> str:
 
 
 def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
-    """Return a call in short, such as ``navigate_to_goal(frontier, 3)``."""
+    """Return a short form of a call, such as ``navigate_to_goal(frontier, 3)``."""
     values = (plain(value, _VALUE_SIZE) for name, value in parameters.items() if name not in _LONG_TEXTS)
     name = plain(tool, _NAME_SIZE) or "nothing"
     return f"{name}({', '.join(values)})"
 
 
 def _join_shown(shown: Sequence[str], total: int, more: str = "") -> str:
-    """Join the shown entries of a list of ``total`` entries, and add the number of further entries and ``more``."""
+    """Return the shown entries of a list in one text.
+
+    If the list has more than the shown entries, of ``total`` in all, the text ends with their number and ``more``.
+    """
     rest = total - len(shown)
     items = list(shown)
     if rest:
@@ -98,7 +101,7 @@ def _format_place(position: Sequence[float]) -> str:
 def _format_rooms(rooms: Sequence[KnownRoom], here: Pose) -> str:
     """Return the rooms that were entered nearest to the robot.
 
-    The number of further rooms follows, and the number of completely explored rooms among these.
+    The text ends with the number of other rooms, and how many of the other rooms are completely explored.
     """
     order = sorted(rooms, key=lambda room: here.distance_to(*room.position))
     shown = []
@@ -155,7 +158,7 @@ def _format_unseen(places: Sequence[Sequence[float]], here: Pose) -> str:
 
 
 def _format_findings(findings: Sequence[Finding]) -> str:
-    """Return the newest description of a picture and the newest discovery; the newer of the two gets more room."""
+    """Return the newest description of a picture and the newest discovery; the newer of the two may be longer."""
     # Later findings replace earlier findings, so that the newest of both kinds remain.
     newest = {finding.kind == VIEW: finding for finding in findings}.values()
     newest_first = sorted(newest, key=findings.index, reverse=True)

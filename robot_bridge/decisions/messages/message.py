@@ -44,7 +44,7 @@ def user_message(
     image: str = NO_IMAGE,
     last: NavigationDecision | None = None,
 ) -> str:
-    """Return the message.
+    """Return the text of a message to the model.
 
     Args:
         snapshot: sensor data.

@@ -53,7 +53,7 @@ class Seen:
         pose: the robot's pose in the map frame; unlike elsewhere, the heading is in degrees.
         driven_m: distance driven so far.
         time_s: duration of the exploration so far.
-        sectors: metres every 30 degrees counter-clockwise from ahead, None if unknown.
+        sectors: free distance in metres in each sector of 30 degrees, counter-clockwise from ahead; None if unknown.
         doorways: doorways in view.
         affordances: how feasible each direction is, 0.1 to 1.
         rooms: the nearest rooms.
@@ -62,7 +62,7 @@ class Seen:
         has_picture: whether a picture came with the message.
         has_looked: whether the memory shows the description of a picture.
         recent: recent actions, newest first.
-        last_call: the last called tool and its arguments, empty before the first call; may still be under way.
+        last_call: the last called tool and its arguments, empty before the first call. The call may still be under way.
     """
 
     pose: Pose
@@ -154,7 +154,7 @@ def read_message(text: str) -> Seen:
 
 
 def _match_groups(pattern: str, text: str) -> tuple[str, ...]:
-    """Return the groups of a pattern that must match the whole text; a group that takes no part is "".
+    """Return the groups of a pattern that must match the whole text; an unmatched group is "".
 
     Raises:
         UnreadableError: the pattern does not match.
@@ -166,9 +166,9 @@ def _match_groups(pattern: str, text: str) -> tuple[str, ...]:
 
 
 def _read_items(pattern: str, text: str | None) -> tuple[list[tuple[str, ...]], int]:
-    """Return the groups of each item in a list separated by semicolons, and the number of items left out of the list.
+    """Return the items of a list that is separated by semicolons, and the number of further items that the list omits.
 
-    An item must match ``pattern``; the last item may be "and N more".
+    Each item is returned as the groups of ``pattern``, which it must match. The last item may be "and N more".
     """
     if text is None or text == NONE:
         return [], 0
@@ -181,7 +181,7 @@ def _read_items(pattern: str, text: str | None) -> tuple[list[tuple[str, ...]], 
 
 
 def _read_sector(index: int, line: str) -> float | None:
-    """Return the distance of a sector, or None if unknown; the line must belong to the sector of this index."""
+    """Return the distance in a line, or None if it is unknown; the line must belong to the sector ``index``."""
     angle, name, distance = _match_groups(_SECTOR, line)
     if (int(angle), name) != (index * 30, SECTORS[index]):
         raise UnreadableError(f"sector {index} is missing")

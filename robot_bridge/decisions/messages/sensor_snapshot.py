@@ -36,7 +36,9 @@ SECTORS: Final = (
 )
 """Sectors counter-clockwise from ahead; their middles are 30 degrees apart."""
 LABELS: Final = ((0.5, "WALL"), (1.0, "OBSTACLE"), (2.0, "NEAR"))
-"""Limits in metres, growing, with the label of distances below the limit. Greater distances are CLEAR."""
+"""Pairs of a limit, in metres, and the label of distances below the limit, in growing order. Greater distances are
+CLEAR.
+"""
 _PERCENTILE: Final = 10
 _BLOCKED_M = 0.5
 """Up to this distance, a direction gets ``_MIN_SCORE``."""
@@ -48,8 +50,9 @@ _SMALL: Final = (160, 120)
 _PATCHES: Final = (32, 24)
 """Number of patches in a row and in a column of a picture."""
 _PATCH_CHANGE: Final = 0.03
-"""Change of a patch, as a share of a colour's range, that counts as a change of the picture. The value is above camera
-noise and below the change that a ball at 5 m makes in its patch."""
+"""Change of a patch, as a fraction of a colour's range, that counts as a change of the picture. The value is above
+camera noise and below the change that a ball at 5 m makes in its patch.
+"""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class SensorSnapshot:
 
 
 class SensorSnapshotBuilder:
-    """Builder of snapshots from ``vm``, the control loop's state (the voice mapper of the seed).
+    """Builder of snapshots from ``vm``, the control loop's state (the voice mapper of the original code).
 
     The owner of the builder replaces ``vm`` whenever the state changes.
     """
@@ -223,8 +226,8 @@ def _score_distance(distance: float) -> float:
 def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> float:
     """Return the similarity of two RGB frames (height, width, 3) of any size.
 
-    The similarity is 1 minus the mean absolute difference of the frames at 160x120 in grey. Identical frames have the
-    similarity 1, black and white have 0. If a picture is missing, the similarity is 0.
+    The similarity is 1 minus the mean absolute difference of the frames at 160x120 in grey. It is 1 for identical
+    frames, and 0 for a black frame and a white frame. If a picture is missing, the similarity is 0.
     """
     if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
         return 0.0
@@ -233,9 +236,9 @@ def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray
 
 
 def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> bool:
-    """Return whether two RGB frames differ in any colour of any patch; True if a picture is missing.
+    """Return whether the mean colour of any patch differs between two RGB frames; True if a picture is missing.
 
-    Patches are 1/32 of the frame's width wide. A small thing that appears changes a patch, but hardly the mean of the
+    A patch is 1/32 of the frame's width wide. A small thing that appears changes a patch, but hardly the mean of the
     whole picture.
     """
     if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):

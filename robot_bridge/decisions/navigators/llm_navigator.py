@@ -25,7 +25,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 TIMEOUT_S: Final = 8.0
 _MAX_REASONING: Final = 1000
-"""Greatest length of a text from a model that is kept."""
+"""A text from a model is cut to this length, in characters."""
 
 TOOL_DEFINITIONS: Final = tools.TOOL_DEFINITIONS
 
@@ -136,7 +136,7 @@ class LLMNavigator:
     def _build_user_message(
         self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False, why_skipped: str = ""
     ) -> tuple[str, bytes | None]:
-        """Return the text of the message, and the JPEG or None."""
+        """Return the text of the message, and its picture as a JPEG or None if the message has no picture."""
         # The message shows the previous action's reason anyway, so a note with the same reason is left out.
         known_reason = str((snapshot.previous_action_result or {}).get("stopped_reason", ""))
         notes = [note for note in self._notes if not known_reason or known_reason not in note]

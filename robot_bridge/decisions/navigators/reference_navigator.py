@@ -1,8 +1,10 @@
-"""``reference/navigator``: an explorer with fixed rules that knows nothing but the message that any model gets.
+"""``reference/navigator``: an explorer with fixed rules that knows only the message that every model gets.
 
 The reference navigator runs without a key and is the baseline for other models. The navigator remembers nothing between
-two calls and does not look at the image. Therefore the same message always leads to the same call. The rules are tried
-in order, and the first rule with an answer decides.
+two calls and does not look at the image. Therefore the same message always leads to the same call.
+
+A rule is a function that returns a call, or None if the rule does not apply. The rules are tried in order, and the
+first call is taken.
 """
 
 from __future__ import annotations
@@ -29,11 +31,13 @@ _PASSED_M = 1.3
 ``_PASSED_M`` metres away."""
 _SETTLED_M = 1.0
 _SETTLED_S = 20.0
-"""Before the robot has driven this far or explored for this long, a lack of frontiers does not mean the end."""
+"""Until the robot has driven ``_SETTLED_M`` metres or explored for ``_SETTLED_S`` seconds, a lack of frontiers does not
+end the exploration.
+"""
 _BLOCKED = 0.25
 _NARROW = 0.6
 _WIDE = 0.9
-"""Affordance scores that correspond to 0.75, 1.3 and 1.8 m of free space."""
+"""``_BLOCKED``, ``_NARROW`` and ``_WIDE`` are affordance scores for 0.75, 1.3 and 1.8 m of free space."""
 _MOVED_M: Final = 0.3
 """A failed action that drove less than this has not moved the robot."""
 _IN_VIEW_M: Final = 5.0
@@ -41,14 +45,15 @@ _IN_VIEW_M: Final = 5.0
 _OPEN_M: Final = 2.0
 """A view of this length is worth a turn."""
 _BEYOND_M: Final = 0.8
-"""Distance behind a doorway of the place to which the robot drives."""
+"""The robot drives to a place that is this far, in metres, behind a doorway."""
 _CHECK_M: Final = 1.5
-"""Distance for which a narrow way must be clear."""
+"""A narrow direction must be clear for this distance, in metres."""
 _MAX_USEFUL_WIDTH_M: Final = 5.0
-"""Width of a frontier beyond this value is not worth a longer drive."""
+"""A frontier that is wider than this, in metres, costs as much as if it had this width."""
 _UNDER_WAY_M: Final = 3.0
-"""How much nearer another frontier must be to give up the frontier under way. The margin is large because distances are
-as the crow flies."""
+"""If another frontier is nearer by more than this, in metres, the robot gives up the frontier to which it drives. The
+margin is large because distances are straight lines.
+"""
 
 _AHEAD: Final = (Direction.FORWARD, Direction.FORWARD_LEFT, Direction.FORWARD_RIGHT)
 _TURNS: Final = (45, -45, 90, -90, 135, -135, 180, -180)
@@ -133,7 +138,10 @@ def go_to_frontier(seen: Seen) -> Choice | None:
 
 
 def leave_dead_end(seen: Seen) -> Choice | None:
-    """If all directions ahead are blocked, back out, or turn to the longest view if backing is blocked or was last."""
+    """If all directions ahead are blocked, drive backwards.
+
+    If backwards is blocked too, or the last action already was a drive backwards, turn to the longest view instead.
+    """
     if max(seen.affordances[direction] for direction in _AHEAD) > _BLOCKED:
         return None
     last = _last_action(seen)
@@ -154,7 +162,11 @@ def try_frontier_again(seen: Seen) -> Choice | None:
 
 
 def go_through_doorway(seen: Seen) -> Choice | None:
-    """Drive through the nearest doorway ahead that leads into no known room; this rule needs no frontiers."""
+    """Drive through the nearest doorway ahead behind which no known room was entered.
+
+    This rule works without frontiers. It does not apply directly after a drive to a goal that failed without moving the
+    robot.
+    """
     last = _last_action(seen)
     has_failed_goal = last is not None and last.tool == Tool.NAVIGATE_TO_GOAL and not _has_moved(last)
     if has_failed_goal:
@@ -232,7 +244,7 @@ def _cost(seen: Seen, frontier: SeenFrontier) -> float:
 
 
 def _count_failures(seen: Seen, frontier: SeenFrontier) -> int:
-    """Return how many recent drives to a frontier failed."""
+    """Return how many recent drives to a frontier failed without moving the robot."""
     goal = ("frontier", str(frontier.id))
     attempts = (action for action in seen.recent if action.arguments[:2] == goal)
     return sum(not _has_moved(action) for action in attempts)
@@ -241,7 +253,8 @@ def _count_failures(seen: Seen, frontier: SeenFrontier) -> int:
 def _has_moved(action: Action) -> bool:
     """Return whether an action succeeded or at least moved the robot.
 
-    An action that failed after it had moved the robot was only given up for a better goal.
+    If an action moved the robot and failed later, the reason was only that the robot gave the goal up for a better
+    goal.
     """
     return action.outcome != "failed" or action.distance_m >= _MOVED_M
 
@@ -288,7 +301,10 @@ def _widest_angle(seen: Seen) -> int:
 
 
 def _turn_to(seen: Seen, angle: int, why: str) -> Choice | None:
-    """Return the turn nearest to an angle, or None if every turn has failed recently; such turns are left out."""
+    """Return the turn that is nearest to an angle, or None if every turn has failed recently.
+
+    Turns that have failed recently are left out.
+    """
     failures = (action for action in seen.recent if action.outcome == "failed")
     failed = {action.arguments[:1] for action in failures if action.tool == Tool.ROTATE}
     turns = [turn for turn in _TURNS if (str(turn),) not in failed]

@@ -46,8 +46,7 @@ _MUTATORS: Final = frozenset(
         "setfield",
     )
 )
-"""Names of the methods that change an array or list in place; ``_ARRAYS`` names the state attributes they could change.
-"""
+"""Names of methods that change an array or list in place; ``_ARRAYS`` names the state attributes that have them."""
 
 
 def check_node(node: ast.AST, names: Names) -> Words:
@@ -182,8 +181,7 @@ def _fault_of_write(node: ast.Attribute, names: Names) -> str:
 
 
 def _check_call(node: ast.Call, names: Names) -> Words:
-    """Yield the faults of a call: ``getattr`` with a computed name, a missing seed, or a change of the agent's state.
-    """
+    """Yield the faults of a call: ``getattr`` with a computed name, a missing seed, or a change of the state."""
     function = names.full_name(node.func)
     if function == "getattr":
         if any(isinstance(name, _COMPUTED) for name in node.args[1:2]):

@@ -38,7 +38,7 @@ def do_what_is_left(
     """Do the jobs that the journal does not contain; yield each result once the result is on disk.
 
     Raises:
-        SPCAError: no job can be done, or the journal cannot be written; the type is that of ``setup``.
+        SPCAError: no job can be done, or the journal cannot be written; ``setup`` determines the type of the error.
     """
     if unfinished := [job for job in jobs if job.index not in journal.finished]:
         do_jobs = find_engine(engine)

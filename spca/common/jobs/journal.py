@@ -36,7 +36,7 @@ class Journal(Generic[R]):
         header: a dict with ``settings``, and with ``tasks``, a list of :meth:`Job.to_dict`. If an existing journal is
             continued, its header must be the same.
         read: makes a result from the dict that its ``to_dict`` returned; raises KeyError, TypeError or ValueError.
-        may_change: names of settings that need not be the same.
+        may_change: names of settings that may differ from those of the existing journal.
         resume: whether to continue an existing journal, if there is one.
         overwrite: whether to start over even if there is a journal.
         terms: words for error messages, and the type of errors.
@@ -46,8 +46,8 @@ class Journal(Generic[R]):
         finished: index of a job -> its result.
 
     Raises:
-        SPCAError: a journal exists, but neither flag is given; the journal belongs to other jobs, is broken, or is in
-            use; or the journal cannot be written. The type is ``terms.error``.
+        SPCAError: a journal exists, but neither ``resume`` nor ``overwrite`` is set; the journal belongs to other jobs,
+            is broken, or is in use; or the journal cannot be written. The type is ``terms.error``.
     """
 
     def __init__(

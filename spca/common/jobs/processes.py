@@ -31,12 +31,12 @@ _MAX_DELAY_S: Final = 4.0
 
 
 def do_in_processes(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """Do jobs in worker processes, or in this process for a single worker; yield index and result of each job.
+    """Do jobs in worker processes; yield index and result of each job. A single worker works in this process.
 
-    If a process dies, its job is tried once more; if the process of the second try dies, the job is lost.
+    If a process dies, its job is tried once more. If the process of the second try dies, too, the job is lost.
 
     Raises:
-        SPCAError: no job can be done, or processes cannot be started; the type is that of ``setup``.
+        SPCAError: no job can be done, or processes cannot be started; ``setup`` determines the type of the error.
     """
     size = min(workers, len(jobs))
     if size > 1:
@@ -108,7 +108,10 @@ class _Pool(Generic[J, R]):
             worker.process.join(_EXIT_TIMEOUT_S)
 
     def _find_idle_worker(self) -> _Worker[J] | None:
-        """Return an idle worker, or start a worker if the pool has fewer than ``size``; None if all are busy."""
+        """Return an idle worker; if all workers are busy, start a new one.
+
+        Return None if all workers are busy and the pool already has ``size`` of them.
+        """
         for worker in self._workers:
             if worker.job is None:
                 return worker
@@ -197,7 +200,10 @@ def _serve(connection: Connection[Any, Any], setup: Setup[J, R], log: WorkerLog)
 
 
 def _work(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
-    """Start the worker, do the jobs that the parent sends, and send a message after each; see ``_Pool._receive``."""
+    """Prepare this worker, do the jobs that the parent sends, and send a message after each job.
+
+    :meth:`_Pool._receive` describes the messages.
+    """
     try:
         with setup.start_worker() as do:
             connection.send(("ready", None))
@@ -208,7 +214,7 @@ def _work(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
 
 
 def _make_unusable_message(setup: Setup[J, R], error: Exception) -> tuple[str, Exception]:
-    """Return the message for the parent after an error because of which no job can be done.
+    """Return the message that reports ``error`` to the parent; because of this error, no job can be done.
 
     Must be called in the ``except`` block of the error, because the message contains the current traceback.
     """
@@ -235,7 +241,8 @@ def _do_job(setup: Setup[J, R], do: Callable[[J], R], job: J) -> tuple[str, Any]
 def _make_picklable(error: Exception, plain: type[SPCAError], formatted_traceback: str) -> Exception:
     """Return ``error`` with its traceback as a note.
 
-    If ``error`` cannot be pickled, the returned error has the same message, but the type ``plain`` or RuntimeError.
+    If ``error`` cannot be pickled, return another error with the same message. Its type is ``plain`` if ``error`` is an
+    SPCAError, else RuntimeError.
     """
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - our own

@@ -38,7 +38,13 @@ def show_bar(quiet: bool = False, jobs: str = "tasks", good: str = "solved") -> 
 
 
 def track_items(items: Iterable[_Value], total: int, what: str) -> Iterable[_Value]:
-    """Return the items; while they are iterated, a bar shows how many were taken, if ``total`` is at least 2."""
+    """Return ``items``; while they are iterated, a progress bar shows how many were taken.
+
+    The bar is shown only if ``total`` is at least 2.
+
+    Args:
+        what: text before the bar.
+    """
     from rich.console import Console
     from rich.progress import track
 

@@ -19,7 +19,7 @@ def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generato
     The actors run in the cluster that ``RAY_ADDRESS`` names. If the variable is not set, a local cluster is started.
 
     Raises:
-        SPCAError: no job can be done, or Ray is not installed; the type is that of ``setup``.
+        SPCAError: no job can be done, or Ray is not installed; ``setup`` determines the type of the error.
     """
     try:
         ray: Any = importlib.import_module("ray")
@@ -59,7 +59,10 @@ class _JobActor(Generic[J, R]):
 
 
 def _do_jobs(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """Do jobs with ``workers`` actors; if an actor dies, its job is tried again until :data:`TRIES` tries failed."""
+    """Do jobs with ``workers`` actors; yield index and result of each job.
+
+    If an actor dies, its job is tried again. After :data:`TRIES` failed tries, the job is lost.
+    """
     actor_class = ray.remote(_JobActor)
     queue = deque(jobs)
     tries = Counter[int]()

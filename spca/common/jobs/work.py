@@ -94,7 +94,7 @@ class Setup(ABC, Generic[J, R]):
 
 
 def unusable(setup: Setup[J, R], error: Exception) -> Exception:
-    """Return the error to raise after ``error``, because of which no job can be done.
+    """Return the error to raise if no job can be done because of ``error``.
 
     An ImportError is replaced by an error that names the missing package.
     """

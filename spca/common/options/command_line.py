@@ -109,7 +109,7 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
 
 
 def replace_old_names(words: Sequence[str], old_names: Mapping[str, str]) -> list[str]:
-    """Return the words of a command line with present flags in place of former flags; print a note for each flag."""
+    """Return the words of a command line with present flags in place of former flags; print a note for each."""
     present_words = []
     noted = set()
     for word in words:
@@ -134,9 +134,9 @@ def _describe_error(error: CycloptsError) -> str:
 
 
 def _find_surplus_word(error: CycloptsError) -> str:
-    """Return the first word of the command line that fits nowhere, "" if the error is of another kind.
+    """Return the first word of the command line that fits nowhere; "" if ``error`` has another cause.
 
-    If also a required option is missing, the surplus word is reported, because it is the likelier mistake.
+    If a required option is missing, too, the surplus word is still returned, because it is the likelier mistake.
     """
     word = error.unused_tokens[0] if error.unused_tokens else ""
     is_beside_missing_option = isinstance(error, MissingArgumentError) and not word.startswith("-")

@@ -20,7 +20,7 @@ MAX_NUMBER: Final = 10**9
 UNLIMITED: Final = int(sys.float_info.max)
 """Limit of whole numbers that need no limit; larger numbers cannot be converted to float."""
 _GROUP_NUMBERS: Final = itertools.count()
-"""Numbers of groups, by which ``--help`` sorts groups."""
+"""Counter that numbers the groups; ``--help`` sorts groups by these numbers."""
 
 
 def option_group(title: str, *, leads: bool = False) -> Group:
@@ -28,7 +28,7 @@ def option_group(title: str, *, leads: bool = False) -> Group:
 
     Args:
         title: heading of the group.
-        leads: whether to show the group before all groups that do not lead.
+        leads: whether ``--help`` shows the group before all groups without ``leads``.
     """
     return Group(title, sort_key=(not leads, next(_GROUP_NUMBERS)))
 
@@ -70,7 +70,7 @@ def read_amount(text: str, unit: str, *, zero: bool = False) -> float:
         unit: unit of the number for the error message, such as "seconds".
 
     Raises:
-        ValueError: ``text`` is not such a number.
+        ValueError: ``text`` is not a permitted number.
     """
     with suppress(ValueError):
         number = float(text)

@@ -1,8 +1,8 @@
 """Access control for requests to a :class:`~spca.common.web.token_server.TokenServer` (pure).
 
 A request must contain the secret token in its address. Two further checks defend against pages of other sites that are
-open in the same browser. The host name must be known, so that an attacker's DNS name for this machine is refused (DNS
-rebinding). The request must not come from another site, as far as the browser says.
+open in the same browser. First, the host name must be known. This refuses an attacker's DNS name for this machine (DNS
+rebinding). Second, the headers of the browser must not say that the request comes from another site.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def _has_same_origin(headers: Mapping[str, str]) -> bool:
 def _opens_page(headers: Mapping[str, str]) -> bool:
     """Return whether a request opens a page in a tab, for example because a user follows a link on another site.
 
-    This is safe, because the other site cannot read the opened page. A terminal in the browser is one such other site.
+    Such a request is safe, because the other site cannot read the opened page. The other site may be a terminal in the
+    browser.
     """
     return headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
 

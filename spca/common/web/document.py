@@ -1,8 +1,9 @@
 """Render a page as one HTML file that contains its styles, scripts and data.
 
-The styles and scripts come from the kit, which all pages share, and from the package of the page. The policy of a page
-permits only the script and the style with known hashes, and no connection to other servers. The data of a page is
-compressed (:mod:`spca.common.web.packing`), and is shown only as text nodes, never as markup.
+The styles and scripts come from the kit, which all pages share, and from the package of the page. The
+Content-Security-Policy of a page permits only the script and the style with known hashes, and no connection to other
+servers. The data of a page is compressed (:mod:`spca.common.web.packing`), and is shown only as text nodes, never as
+markup.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def _read_loader() -> str:
 
 
 def _join_files(kind: PageKind, suffix: str) -> str:
-    """Return the joined files of the kit and of a page whose names end with ``suffix``, without comments."""
+    """Return the files of the kit and of a page whose names end with ``suffix``: joined, and without comments."""
     kit = resources.files("spca.common.web").joinpath("kit")
     page = resources.files(kind.package).joinpath("page")
     left_out = (_LOADER, *kind.leaves_out)
@@ -124,7 +125,8 @@ def _join_files(kind: PageKind, suffix: str) -> str:
 
 
 def _drop_comments(text: str) -> str:
-    """Return a script or a style without comment lines, blank lines and indentation, which saves a fifth."""
+    """Return a script or a style without comment lines, blank lines and indentation, which saves a fifth of the size.
+    """
     return _INDENTATION.sub("", _COMMENT.sub("", text))
 
 

@@ -1,4 +1,4 @@
-"""Gridworld episodes for the player of the pages: two grids over time, and a picture of the tiles.
+"""Gridworld episodes for the player of the pages: true grid and agent's map over time, and a picture of the tiles.
 
 A cell of a grid holds a code. A code is an index into a tuple of words; code 0 is "unseen".
 """
@@ -22,12 +22,12 @@ _TILES_PER_ROW: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class GridFrame:
-    """The state after a step of an episode. All arrays have the same shape (rows from above, columns).
+    """The state after a step of an episode. All arrays have the shape (rows, columns), with row 0 at the top.
 
     Attributes:
         truth: codes (uint8) of the true world; 0 outside of the world.
         known: codes (uint8) of the agent's map.
-        view: whether the agent sees a cell now; no cell is set if the agent's view has no limit.
+        view: for each cell, whether the agent sees the cell now; all False if the agent's view has no limit.
         agent: row, column and direction of the agent.
         inventory: word for the object that the agent carries; None if the agent carries none.
     """
@@ -62,10 +62,11 @@ class GridFilm:
     Attributes:
         rows, columns: size of the section of the grid that the film shows.
         top, left: row and column of the section's upper left cell in the true grid.
-        truth, known: the section of the true grid, and of the agent's map.
+        truth: the section of the true grid.
+        known: the section of the agent's map.
         agent: for each frame, [row, column, direction] of the agent in the section.
         view: for each frame, the numbers of the cells in the section that the agent sees.
-        inventory: for each frame, the word for the object that the agent carries.
+        inventory: for each frame, the word for the object that the agent carries; None if the agent carries none.
         reward: for each frame, the reward.
     """
 
@@ -91,8 +92,8 @@ class Tiles:
         words: word of each code.
         plain: words that a legend leaves out.
         directions: names of the directions, clockwise from the right.
-        columns: tiles in a row of ``picture``.
-        pitch: distance of two rows of a grid, in widths of a tile.
+        columns: number of tiles in a row of ``picture``.
+        pitch: distance between two adjacent rows of a grid, in widths of a tile.
         high: height of a tile in a grid, in widths of a tile.
         shift: shift of odd rows of a grid to the right, in widths of a tile.
     """
@@ -111,7 +112,7 @@ class Tiles:
 def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridFilm:
     """Return the film of an episode, cut to the used cells with a margin of one cell.
 
-    A cell is used if any frame has a code or a view of the cell, or has the agent in the cell.
+    A cell is used if, in any frame, its code is not 0, the agent sees it, or the agent is in it.
 
     Args:
         frames: at least one frame.
@@ -141,7 +142,10 @@ def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridF
 
 
 def _find_extent(frames: Sequence[GridFrame]) -> tuple[slice, slice]:
-    """Return the rows and the columns of all used cells, with a margin of one cell inside of the grid."""
+    """Return the range of rows and the range of columns that contain all used cells and a margin of one cell.
+
+    The margin ends at the border of the grid.
+    """
     height, width = frames[0].truth.shape
     used = np.zeros((height, width), dtype=np.bool_)
     for frame in frames:

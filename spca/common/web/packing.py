@@ -1,4 +1,4 @@
-"""Pack values as compressed JSON in base64: the pieces of a page, which cannot contain markup.
+"""Pack values as compressed JSON in base64. A page contains its data in such pieces, which cannot contain markup.
 
 When a page unpacks its pieces, invisible characters are made visible (``unpack`` in ``kit/pieces.js``).
 """
@@ -18,7 +18,7 @@ from spca.common.text import strip_folders
 _LEVEL: Final = 6
 """Compression level of gzip, from 1 to 9; a higher level takes longer and saves a few percent."""
 _MAX_DIGITS: Final = 300
-"""Decimal digits, about, of the largest integer that is packed; a larger integer becomes null."""
+"""Approximate number of decimal digits of the largest integer that is packed; a larger integer becomes null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Text:
 
 
 def to_json(value: Any) -> bytes:
-    """Return a piece as JSON: ``{"value": ..., "lines": [...]}``.
+    """Return ``value`` as JSON: ``{"value": ..., "lines": [...]}``.
 
     Dataclasses become objects, tuples become arrays, NaN and infinity become null. The lines of each :class:`Text` are
-    replaced by indices into ``lines``, because versions of an agent share nearly all lines. Only texts in a mapping, or
-    in a field ``texts`` of a dataclass, are found.
+    replaced by indices into ``lines``, because versions of an agent share nearly all lines. A :class:`Text` is found
+    only in a mapping, or in a field ``texts`` of a dataclass.
     """
     lines: dict[str, int] = {}
     folded = _fold_texts(value, lines)
@@ -45,17 +45,17 @@ def to_json(value: Any) -> bytes:
 
 
 def compress(value: Any) -> bytes:
-    """Return a piece as gzip of its JSON; equal values give equal bytes."""
+    """Return the gzip of the JSON of ``value``; equal values give equal bytes."""
     return gzip.compress(to_json(value), _LEVEL, mtime=0)
 
 
 def pack(value: Any) -> str:
-    """Return a piece as a page contains it: base64 of the gzip of its JSON."""
+    """Return ``value`` as a piece of a page: base64 of the gzip of its JSON."""
     return base64.b64encode(compress(value)).decode("ascii")
 
 
 def strip_paths(value: Any) -> Any:
-    """Return a copy of a value whose texts contain no folder of this machine."""
+    """Return a copy of ``value`` with the folders removed from the absolute paths in its texts."""
     if isinstance(value, str):
         return strip_folders(value)
     if isinstance(value, Mapping):
@@ -93,7 +93,7 @@ def _encode(value: Any, lines: Iterable[str]) -> bytes:
 
 
 def _replace_invalid(value: Any) -> Any:
-    """Return a copy of ``value`` with "?" for half surrogate pairs and None for huge integers; this is slow."""
+    """Return a copy of ``value`` with "?" in place of half surrogate pairs and None in place of huge integers; slow."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, int) and value.bit_length() > 3 * _MAX_DIGITS:  # a digit has about 3.3 bits

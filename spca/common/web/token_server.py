@@ -109,7 +109,10 @@ class TokenHandler(BaseHTTPRequestHandler):
         return {name.lower(): ", ".join(self.headers.get_all(name, [])) for name in self.headers}
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """Answer a request that the base class refuses, without the base class's page, which quotes the request."""
+        """Answer a request that the base class refuses.
+
+        The response lacks the page of the base class, because that page quotes the request.
+        """
         is_unknown_method = code == HTTPStatus.NOT_IMPLEMENTED
         self.send(HTTPStatus.METHOD_NOT_ALLOWED if is_unknown_method else code)
 
@@ -118,10 +121,10 @@ class TokenHandler(BaseHTTPRequestHandler):
 
 
 class TokenServer(ThreadingHTTPServer):
-    """Answers each connection in a thread of its own.
+    """HTTP server that answers each connection in a thread of its own.
 
     Attributes:
-        timeout_s: a connection is closed if the client neither sends nor receives anything for so many seconds.
+        timeout_s: seconds after which a connection is closed if the client neither sends nor receives anything.
 
     Raises:
         OSError: the server cannot listen on the address.

@@ -1,1 +1,3 @@
-"""Ablation studies: learning in full and without each part of learning, to measure the value of the part."""
+"""Ablation studies: learn with all parts of learning, then without each part in turn, to measure the value of each
+part.
+"""

@@ -69,17 +69,17 @@ _CURRICULUM: Final = "curriculum.json"
 _BARE: Final = "bare-prompt"
 
 Learn = Callable[[Settings, Begun | None, bool], object]
-"""Function that learns with settings.
+"""Function that carries out a run.
 
-The second argument is a run to go on with, or None for a new run. The third argument is whether to print the models and
+Its arguments are the settings, the interrupted run to resume (None for a new run), and whether to print the models and
 the sandbox first.
 """
 Evaluate = Callable[[EvaluateOptions], object]
-"""The command ``evaluate``."""
+"""Function that carries out the command ``evaluate``."""
 
 
 def begin_study(options: StudyOptions) -> Path:
-    """Check the options of a new study, then create its folder and return the path.
+    """Check the options of a new study, create the study's folder and return its path.
 
     Raises:
         UserError: an option is invalid.
@@ -134,7 +134,7 @@ def resume_study(options: StudyOptions, name: str) -> Path:
 
 
 def _list_fixed_options(options: StudyOptions) -> dict[str, object]:
-    """Return the values, by flag, of the options that are fixed when a study begins."""
+    """Return the options that are fixed when a study begins, as a dictionary from flag to value."""
     selection = options.selection
     models = options.models
     solver = options.solver
@@ -150,9 +150,9 @@ def _list_fixed_options(options: StudyOptions) -> dict[str, object]:
 
 
 def _choose_frozen_planner(options: StudyOptions, environ: Mapping[str, str]) -> str:
-    """Return the model that plans frozen episodes when no writer has a plan.
+    """Return the model that plans when no writer has a plan in the evaluations of a study.
 
-    Check the model now, because otherwise an error would appear only after the first run has learned.
+    The model is checked at once, because otherwise an error would appear only after the first run has learned.
     """
     default_model = EMBEDDED if options.rename_words is None else NO_MODEL
     model = options.frozen_planner or default_model
@@ -179,7 +179,7 @@ def _format_levels(levels: Curriculum) -> str:
 
 
 def _take_away(learning: Settings, name: str) -> Settings:
-    """Return the settings of learning without the part of learning that the setting ``name`` switches off."""
+    """Return a copy of ``learning`` in which the setting ``name`` has switched off its part of learning."""
     changes: Mapping[str, Mapping[str, Any]] = {
         FULL: {},
         "no-compile": {"compile": False},
@@ -193,7 +193,7 @@ def _take_away(learning: Settings, name: str) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A run of a setting and its evaluation, in a folder of their own.
+    """A run that learns for a setting, and the evaluation of this run; both lie in ``folder``.
 
     Attributes:
         settings: settings of the run.
@@ -222,7 +222,7 @@ class Study:
         path: the study's folder.
         learn: function that carries out a run.
         evaluate: function that evaluates a run.
-        options: options of this command; caps and servers may differ from the options that the study began with.
+        options: options of the current command. Its caps and servers may differ from those at the start of the study.
     """
 
     def __init__(self, path: Path, learn: Learn, evaluate: Evaluate, options: StudyOptions) -> None:
@@ -236,7 +236,10 @@ class Study:
         self._parts = {name: tuple(self._list_parts(name)) for name in self._record["settings"]}
 
     def run(self) -> tuple[AblationRow, ...]:
-        """Finish the study and return a row for each setting; write the tables after each setting."""
+        """Carry out the unfinished part of the study and return a row of figures for each setting.
+
+        After each setting, write the rows of all settings that are finished so far.
+        """
         rows: list[AblationRow] = []
         with lock_folder(self._path, "study"), log_to_folder(self._path):
             remove_torn_files(self._path, ".*.tmp")
@@ -250,8 +253,9 @@ class Study:
     def list_report_arguments(self) -> list[str]:
         """Return the arguments of the command that reports a finished study.
 
-        The report compares the runs of the first two settings with a single run. If only one setting has a single run,
-        the report shows that run. If no setting has a single run, the report shows the folder of the first setting.
+        Most settings learn all categories in one run; others have a run for each category. If several settings have one
+        run, the report compares the runs of the first two of these settings. If only one setting has one run, the
+        report shows that run. If every setting has several runs, the report shows the folder of the first setting.
         """
         single_runs = [parts[0].run for parts in self._parts.values() if len(parts) == 1]
         runs = [str(run) for run in single_runs if run is not None]
@@ -263,7 +267,9 @@ class Study:
         return ["report", str(self._path / first_setting)]
 
     def _read_learning(self) -> Settings:
-        """Return the settings of learning in full, with the caps and servers that this command sets."""
+        """Return the study's settings with all parts of learning, changed to the caps and servers of the current
+        command.
+        """
         learning = Settings.from_record(self._record["options"], "study")
         model_options = self._options.models
         environ = load_environment((*model_options.where.servers, *learning.models.key_variables))
@@ -274,7 +280,7 @@ class Study:
         return replace(learning, models=models, render=display.render, quiet=display.quiet)
 
     def _list_parts(self, name: str) -> Iterator[Part]:
-        """Yield the parts of a setting: one part, or one for each category if nothing is carried over."""
+        """Yield the parts of a setting: one part for all categories, or one for each if no library is carried over."""
         settings = _take_away(self._learning, name)
         if settings.carry_over:
             yield self._place_part(self._path / name, settings)
@@ -289,7 +295,8 @@ class Study:
         return Part(folder, part_settings, category)
 
     def _learn_part(self, part: Part) -> dict[str, Any]:
-        """Finish the run of a part, unless the run is finished, and return the run's summary."""
+        """Begin or resume the run of a part if the run is not finished; return the run's summary ({} if there is none).
+        """
         summary = _read_summary(part.run)
         if summary is not None and summary["finished"] == summary["levels"]:
             return summary
@@ -308,14 +315,14 @@ class Study:
         return _read_summary(part.run) or {}
 
     def _find_part(self, part: Part) -> tuple[Settings, Begun | None]:
-        """Return the settings of a part's run, and the begun run that is to be resumed (None for a new run)."""
+        """Return the settings of a part's run, and the interrupted run to resume (None for a new run)."""
         if part.run is None:
             return part.settings, None
         kept = KeptOptions(resume=part.run.name, runs=str(part.folder))
         return find_run(RunOptions(kept=kept, models=self._options.models, display=self._options.display))
 
     def _play_part(self, part: Part) -> dict[str, Any]:
-        """Finish the evaluation of a part's run, unless it is finished, and return the evaluation's summary."""
+        """Begin or resume the evaluation of a part if it is not finished; return its summary ({} if there is none)."""
         summary = _read_summary(part.evaluation)
         if summary is not None:
             return summary
@@ -332,7 +339,7 @@ class Study:
         return summary
 
     def _describe_evaluation(self, part: Part) -> EvaluateOptions:
-        """Return the options of a part's evaluation: options of a new evaluation, or of resuming a begun evaluation."""
+        """Return the options with which the command ``evaluate`` begins or resumes the evaluation of a part."""
         resume = part.evaluation.name if part.evaluation else None
         how = HowOptions(workers=self._options.workers, runs=str(part.folder), quiet=True, resume=resume)
         if resume:
@@ -366,7 +373,7 @@ class Study:
 
 
 def _find_holding(folder: Path, name: str) -> Path | None:
-    """Return the latest subfolder of ``folder`` that holds a file ``name``; None if no subfolder does."""
+    """Return the latest subfolder of ``folder`` that contains a file called ``name``; None if no subfolder does."""
     holding = [file.parent for file in folder.glob(f"*/{name}")]
     return max(holding, default=None)  # names of the subfolders begin with their time
 

@@ -17,19 +17,19 @@ of them that the first plan solved, with Wilson's interval."""
 
 @dataclass(frozen=True, slots=True)
 class AblationRow:
-    """Figures of one setting.
+    """Figures of one setting, summed over its runs and evaluations.
 
     Attributes:
-        solved: rate of the levels that were solved while learning.
+        solved: rate of the levels that were solved during learning.
         planner_calls, coder_calls: number of requests to the planner models and to the coder model.
         compiled: number of levels whose plan came from a stored problem writer.
         tokens: number of input and output tokens.
-        estimated: number of requests whose tokens are estimated.
+        estimated: number of requests whose numbers of tokens are estimated.
         cost_unknown: number of requests whose price is not known.
-        actions: number of high-level actions at the end, summed over all libraries of the setting.
-        code_bytes: size of all libraries of the setting at the end.
-        pass1: rate of the frozen episodes that the first plan solved.
-        by_writers: number of frozen episodes whose first plan came from a stored problem writer.
+        actions: number of high-level actions in all libraries of the setting after learning.
+        code_bytes: size of all libraries of the setting after learning, in bytes.
+        pass1: rate of the evaluations' episodes that the first plan solved.
+        by_writers: number of the evaluations' episodes whose first plan came from a stored problem writer.
     """
 
     name: str
@@ -81,7 +81,7 @@ class AblationRow:
         return asdict(self) | {"solved": self.solved.to_dict(), "pass1": self.pass1.to_dict()}
 
     def cells(self) -> dict[str, str]:
-        """Return the figures as printed text by column head, in the order of the columns."""
+        """Return the printed text of each column by column head, in the order of the columns."""
         low, high = self.pass1.interval
         estimated = "~" if self.estimated else ""
         unknown = f"+{self.cost_unknown}?" if self.cost_unknown else ""
@@ -109,9 +109,9 @@ def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str,
 
     Args:
         rows: at least one row.
-        levels: number of the chosen levels by category.
-        seeds: the seeds of the frozen episodes.
-        planner: the model that was asked when no writer had a plan.
+        levels: number of the learned levels by category.
+        seeds: the seeds of the evaluations' episodes.
+        planner: the model that the evaluations asked when no writer had a plan.
         source: commit and hashes of the program.
     """
     cells = [row.cells() for row in rows]
@@ -128,5 +128,5 @@ def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str,
 
 
 def _sum(records: Iterable[Mapping[str, Any]], key: str) -> Any:
-    """Return the sum of the values at a key, taking 0 for a record without the key."""
+    """Return the sum of the records' values at ``key``; a record without the key counts as 0."""
     return sum(record.get(key, 0) for record in records)

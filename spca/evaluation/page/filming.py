@@ -1,4 +1,7 @@
-"""Films of failures: every attempt and the witness of solvability, re-simulated while the page is made."""
+"""Films of failed episodes, re-simulated while the page is made: every attempt, then the witness if there is one.
+
+A witness is a sequence of primitives that solves the episode.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ from spca.report.read.model import Check
 from spca.report.replay.resimulation import Resimulated, resimulate
 
 MAX_FILMS: Final = 400
-"""Largest number of films of a page; a film has some 600 bytes."""
+"""Largest number of films on a page; a film takes about 600 bytes."""
 
 
 def film_failures(groups: Sequence[Alike], make_world: WorldMaker, *, upstream_rules: bool) -> dict[str, Resimulated]:
     """Return films of failed episodes, by name of the episode.
 
-    An episode has a film for each attempt and, if a witness shows that the episode can be solved, a last film of the
-    witness. At most :data:`MAX_FILMS` films are made, spread evenly over the groups.
+    An episode has a film for each attempt. If a witness shows that the episode can be solved, a film of the witness
+    follows. At most :data:`MAX_FILMS` films are made, spread evenly over the groups.
     """
     films: dict[str, Resimulated] = {}
     films_left = MAX_FILMS
@@ -38,7 +41,7 @@ def film_failures(groups: Sequence[Alike], make_world: WorldMaker, *, upstream_r
 
 
 def _film_failure(failure: Failure, make_world: WorldMaker, upstream_rules: bool) -> Resimulated:
-    """Re-simulate all attempts of a failed episode and, as a last attempt, the witness of solvability if known."""
+    """Return films of all attempts of a failed episode, followed by a film of its witness if there is one."""
     witness = failure.judged.verdict.witness if failure.judged else ()
     try:
         trajectory = make_trajectory(failure.played, make_world, upstream_rules=upstream_rules)

@@ -1,4 +1,4 @@
-"""Packing of an evaluation's results into the data pieces of its page, which ``evaluation.js`` draws."""
+"""Packer of an evaluation's results into the data pieces of its page; the script ``evaluation.js`` draws them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from spca.report.read.runs import sum_usage
 from spca.report.replay.minigrid_films import minigrid_tiles
 
 CHUNK: Final = 16
-"""Failures of one piece of the page. Text that failures of a piece share is compressed once."""
+"""Number of failures in one data piece of the page. Text that occurs in several failures of a piece is compressed once.
+"""
 PAGE: Final = PageKind("spca.evaluation", open="openEvaluation")
 
 
@@ -40,7 +41,7 @@ def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMak
     """Return the HTML page of a finished evaluation.
 
     Args:
-        target: the path that the page will be written to, from which the page links to the run's page.
+        target: the path that the page will be written to; the page links to the run's page relative to this path.
     """
     runs_option = _describe_place(folder.path.parent)
     groups = group_failures(results.failed)
@@ -78,7 +79,7 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
     """Return the facts of an evaluation other than its figures: agent, settings, times, versions and cost.
 
     Args:
-        runs_option: the option ``--runs`` of commands that the page shows.
+        runs_option: text of the option ``--runs`` in the commands that the page shows.
     """
     record = folder.record
     run = folder.path.parent / folder.settings.agent
@@ -120,7 +121,7 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
 
 
 def _describe_place(runs: Path) -> str:
-    """Return the option ``--runs`` with a path relative to the working folder.
+    """Return the text of the option ``--runs`` for the folder ``runs``, as a path relative to the working folder.
 
     Return "" if the option is not needed. Also return "" if only an absolute path would work, because a page must not
     reveal a path of this machine.
@@ -133,7 +134,7 @@ def _describe_place(runs: Path) -> str:
 
 
 def _sum_usage(results: Results, folder: EvaluationFolder) -> Usage | None:
-    """Return the summed usage of the model that the user named; None if the usage is not known."""
+    """Return the summed usage of the evaluation's planner model; None if the usage is not known."""
     path = folder.path / CALLS
     model = folder.settings.planner_model
     if not path.is_file():

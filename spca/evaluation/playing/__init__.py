@@ -1,1 +1,1 @@
-"""Playing of episodes in batches by worker processes, with stored writers, a model or the bot."""
+"""Playing of episodes in batches by worker processes; stored writers, a model or the bot plan."""

@@ -1,9 +1,9 @@
-"""The BabyAI bot as a peer: minigrid's own solver plays the same episodes, in a process of its own.
+"""The BabyAI bot, for comparison: minigrid's own solver plays the same episodes, in a separate process.
 
-The bot (``minigrid.utils.baby_ai_bot``) is a program with a stack of subgoals that knows only what its agent has seen.
-On some levels the bot changes its subgoals forever without ever acting. Such an episode ends after
-:data:`PLAN_CHANGES` changes, so that the result does not depend on the machine. If the process hangs for another
-reason, the kernel kills the process after :data:`CPU_LIMIT_S`.
+The bot (``minigrid.utils.baby_ai_bot``) is a program with a stack of subgoals, and knows only what its agent has seen.
+On some levels the bot changes its subgoals forever without ever acting. Such an episode ends after :data:`PLAN_CHANGES`
+changes, so that the result does not depend on the machine. If the process hangs for another reason, the kernel kills
+the process after :data:`CPU_LIMIT_S`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ HUNG: Final = "hung: the bot changes its plan without end"
 KILLED: Final = "hung: the bot's process was ended"
 
 CPU_LIMIT_S: Final = 60.0
-"""Processor time of an episode in seconds after which the process is killed; the slowest of 850 episodes took 0.6 s."""
+"""Processor time, in seconds, after which an episode's process is killed; the slowest of 850 episodes took 0.6 s."""
 
 WALL_LIMIT_S: Final = 1_800.0
-"""Wall time of an episode in seconds, after which a process that waits without using the processor is killed."""
+"""Wall time, in seconds, after which an episode's process is killed even if it does not use the processor."""
 
 PLAN_CHANGES: Final = 1_000
-"""Largest number of changes of the bot's subgoals before one primitive; solved episodes needed at most 12."""
+"""Largest number of changes of the bot's subgoals between two primitives; solved episodes needed at most 12."""
 
 _MAX_REASON: Final = 200
 
@@ -53,11 +53,11 @@ class BotEpisode:
 
 
 class BotPeer:
-    """The bot in a process of its own, which starts with the first episode and again after a kill.
+    """The bot in a separate process, which starts with the first episode, and again with the next episode after a kill.
 
     Args:
-        upstream_rules: judge as minigrid does, without :mod:`spca.act.corrections`.
-        cpu_limit: processor time for an episode, in seconds.
+        upstream_rules: whether to judge as minigrid does, without :mod:`spca.act.corrections`.
+        cpu_limit: largest processor time for an episode, in seconds.
     """
 
     def __init__(self, *, upstream_rules: bool = False, cpu_limit: float = CPU_LIMIT_S) -> None:
@@ -73,7 +73,10 @@ class BotPeer:
         self._end()
 
     def play(self, env_id: str, seed: int) -> BotEpisode:
-        """Have the bot play an episode to its end; if the bot or the environment raises, the reason names the error."""
+        """Have the bot play an episode to its end and return the result.
+
+        If the bot or the environment raises an exception, the result's reason names the exception.
+        """
         if self._process is None:
             self._start()
         try:
@@ -107,7 +110,10 @@ class BotPeer:
 
 
 def _serve(connection: Connection[Any, Any], upstream_rules: bool, cpu_limit: float) -> None:
-    """Play each (environment id, seed) that arrives, until the connection is closed or the parent process is gone."""
+    """Receive pairs (environment id, seed), play each episode and send the result.
+
+    The loop ends when the connection is closed or the parent process is gone.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The timer below sends SIGPROF, whose default action ends the process even if the process never returns to Python.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -130,7 +136,7 @@ def _follow_parent() -> None:
 
 
 def play(env_id: str, seed: int, upstream_rules: bool) -> BotEpisode:
-    """Have the bot play an episode in this process; see :meth:`BotPeer.play`."""
+    """Have the bot play an episode in this process and return the result; see :meth:`BotPeer.play`."""
     steps = 0
     try:
         simulator = open_simulator(env_id, seed, upstream_rules)
@@ -160,11 +166,12 @@ def play(env_id: str, seed: int, upstream_rules: bool) -> BotEpisode:
 
 
 class _HungError(Exception):
-    """The bot has changed its subgoals more than :data:`PLAN_CHANGES` times before one primitive."""
+    """The bot has changed its subgoals more than :data:`PLAN_CHANGES` times without acting."""
 
 
 class _Stack(list[Any]):
-    """The bot's subgoals, which raise :class:`_HungError` after :data:`PLAN_CHANGES` changes."""
+    """The bot's stack of subgoals, a list that raises :class:`_HungError` after more than :data:`PLAN_CHANGES` changes.
+    """
 
     _changes = 0
 

@@ -26,9 +26,10 @@ class Line(Protocol):
 
 L = TypeVar("L", bound=Line)
 OpenWorker: TypeAlias = Callable[[Path], AbstractContextManager[Callable[[Episode], L]]]
-"""Function that takes the evaluation's folder and opens a context, whose value handles one episode.
+"""Function that takes the evaluation's folder and opens a context; the context's value is a function that handles one
+episode.
 
-Instances are pickled and sent to worker processes.
+Functions of this type are pickled and sent to worker processes.
 """
 
 
@@ -52,7 +53,9 @@ class BatchResult(Generic[L]):
 
 
 def batches_of(episodes: Sequence[Episode], size: int) -> tuple[Batch, ...]:
-    """Split episodes into batches of at most ``size`` episodes of the same environment id, in order."""
+    """Return batches of at most ``size`` consecutive episodes with the same environment id, in the order of the
+    episodes.
+    """
     batches: list[Batch] = []
     for _, group in groupby(episodes, lambda each: each.env_id):
         of_id = tuple(group)
@@ -69,8 +72,8 @@ class BatchSetup(Setup[Batch, BatchResult[L]]):
 
     Attributes:
         folder: the evaluation's folder.
-        open_worker: opens the context whose value handles one episode.
-        kind: class of the results.
+        open_worker: opens the context whose value is the function that handles one episode.
+        kind: class of the result for one episode.
     """
 
     terms: ClassVar[JobMessages] = JobMessages("evaluation", "agent", "--runs", again="begin a new evaluation")

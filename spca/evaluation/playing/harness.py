@@ -1,4 +1,5 @@
-"""Execution of an evaluation in stages; a journal keeps finished episodes, so that a killed evaluation can resume."""
+"""Execution of an evaluation in stages; a journal stores finished episodes, so that a killed evaluation can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +29,19 @@ from spca.runs.phases import LoadPhases
 _LOG: Final = logging.getLogger(__name__)
 
 OnProgress = Callable[[str, int, int, int], None]
-"""Function that receives the name of a stage, and the numbers of its finished, all and successful episodes."""
+"""Function that receives the name of a stage and three numbers of episodes: finished, all, and successful."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage(Generic[L]):
-    """A pass over episodes: playing, proving or the bot.
+    """A pass over episodes: play them, prove whether they can be solved, or have the bot play them.
 
     Attributes:
         name: name of the stage's files, without extension.
-        kind: class of the stage's results.
+        kind: class of the stage's result for one episode.
         is_good: whether a result is a success.
-        size: largest number of episodes in a batch. A kill loses at most one batch of each worker, and each batch
-            waits for the disk once.
+        size: largest number of episodes in a batch. If the evaluation is killed, each worker loses at most one batch.
+            Each batch waits for the disk once.
     """
 
     name: str
@@ -73,7 +74,8 @@ class Harness:
     """Carries out an evaluation.
 
     Args:
-        workers: number of processes; None for one process if a model is asked, else one process for each processor.
+        workers: number of processes. None stands for one process if a model is asked, and otherwise for one process for
+            each processor.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class Harness:
     def run(self, episodes: Sequence[Episode]) -> Results:
         """Carry out the unfinished part of the evaluation, write the results and return them.
 
-        If the evaluation is finished already, read its results. In both cases delete the journals.
+        If the evaluation is already finished, only read the results. In both cases, delete the journals.
 
         Raises:
             SPCAError: the agent cannot be used, or a file cannot be written.
@@ -109,7 +111,7 @@ class Harness:
         return evaluation_results
 
     def _carry_out(self, episodes: Sequence[Episode]) -> Results:
-        """Carry out every stage, then write the summary, which marks the evaluation as finished."""
+        """Carry out every stage, write the summary, which marks the evaluation as finished, and return the results."""
         played = self._run_stage(PLAYING, partial(open_player, self._load_phases), episodes)
         failed = [each.episode for each in played if not each.pass1]
         judged = self._run_stage(PROVING, partial(open_prover, self._load_phases), failed)
@@ -119,7 +121,7 @@ class Harness:
         return evaluation_results
 
     def _run_stage(self, stage: Stage[L], open_worker: OpenWorker[L], episodes: Sequence[Episode]) -> tuple[L, ...]:
-        """Handle the episodes that the stage's journal lacks; write the results of all episodes and return them."""
+        """Handle the episodes that the stage's journal lacks; then write and return the results of all episodes."""
         setup = BatchSetup(self._folder.path, open_worker, stage.kind)
         jobs = batches_of(episodes, stage.size)
         header: dict[str, Any] = {"settings": {}}
@@ -143,7 +145,7 @@ class Harness:
 
 
 def results(folder: EvaluationFolder) -> Results:
-    """Read the results of a finished evaluation.
+    """Return the results of a finished evaluation, read from its files.
 
     Raises:
         ResumeError: a file cannot be read, or the files contradict ``summary.json``.

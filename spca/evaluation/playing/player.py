@@ -21,16 +21,16 @@ from spca.runs.level.compiled_planning import MAX_EXECUTED
 from spca.writers.stored import WriterFailure
 
 _MAX_REASON: Final = 400
-"""Characters of a recorded reason."""
+"""Largest number of characters of a recorded reason."""
 _MAX_WRITER_REASON: Final = 100
-"""Characters of a single writer's reason."""
+"""Largest number of characters of a single writer's reason."""
 _MAX_LISTED_WRITERS: Final = 3
-"""Writers whose reasons are recorded if no writer has a plan; their reasons fit into :data:`_MAX_REASON`."""
+"""Number of writers whose reasons are recorded if no writer has a plan; their reasons fit into :data:`_MAX_REASON`."""
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,}\b")
-"""Address of an object in memory, which differs from process to process."""
+"""Pattern of a memory address, which differs from process to process."""
 
 Asker = Callable[[Snapshot, Sequence[FailedPlan]], Plan | PlanFailure]
-"""Function that asks the model for a plan of one episode, given the plans that have failed in this episode."""
+"""Function that asks the model for a plan of one episode; it receives the plans that have failed in this episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,11 @@ class Planning:
     """Sources of plans.
 
     Attributes:
-        stored: returns the plans of the stored writers, the best plan first, and the reasons of writers without a plan.
+        stored: function that returns the plans of the stored writers, the best plan first, and the failures of writers
+            that have no plan.
         model: name of the model that is asked after the writers; "" if no model is asked.
-        asker: begins an episode for an agent, and returns the function that asks the model in this episode.
+        asker: function that begins an episode for an agent, and returns the function that asks the model in this
+            episode.
     """
 
     stored: Callable[[Snapshot, LevelInfo], Iterable[Plan | WriterFailure]]
@@ -52,9 +54,9 @@ class Player:
     """Plays episodes with frozen agents.
 
     Args:
-        make_world: builds the world of an environment id and a seed.
+        make_world: function that builds the world of an environment id and a seed.
         agents: agents by category; the key "" stands for all other categories.
-        attempts: largest number of trials of an episode; before each later trial, the previous trial is undone.
+        attempts: largest number of trials of an episode; each trial is undone before the next one.
     """
 
     def __init__(
@@ -70,11 +72,12 @@ class Player:
         self._attempts = attempts
 
     def __call__(self, episode: Episode) -> Played:
-        """Play an episode until a plan succeeds, the attempts are used up, or there is no further plan.
+        """Play an episode until a plan succeeds, the attempts are used up, or there is no further plan; return the
+        trials.
 
         Raises:
             SandboxError: generated code cannot be executed safely.
-            ProviderConfigError, ProviderDownError, BudgetReached: as :meth:`PlannerLLM.plan`.
+            ProviderConfigError, ProviderDownError, BudgetReached: as in :meth:`PlannerLLM.plan`.
         """
         started = time.perf_counter()
         trials = list[Trial]()
@@ -91,8 +94,8 @@ class Player:
     def _trials(self, world: World, episode: Episode) -> Iterator[Trial]:
         """Yield a trial for each different plan, executed from the first state of the episode.
 
-        If a planner gives a reason instead of a plan, yield a last trial with status :data:`NO_PLAN`. The caller stops
-        the iteration after a success or after the last allowed attempt.
+        If a planner has no plan, yield a last trial with the planner's reason and status :data:`NO_PLAN`. The caller
+        stops the iteration after a success or after the last allowed attempt.
         """
         snapshot = world.sense()
         failed = list[FailedPlan]()
@@ -115,10 +118,10 @@ class Player:
     def _plans(
         self, snapshot: Snapshot, episode: Episode, agent: AgentSource, failed: Sequence[FailedPlan]
     ) -> Iterator[tuple[str, Plan | str]]:
-        """Yield pairs (name of the planner, plan); if a planner has no plan, the second value is the reason.
+        """Yield pairs (name of the planner, plan); if a planner has no plan, the second value is the reason as text.
 
         Plans of stored writers come first. Without a model, all these plans are yielded. With a model, at most
-        :data:`MAX_EXECUTED` of these plans are yielded; after that, the model is asked once for each attempt.
+        :data:`MAX_EXECUTED` of these plans are yielded; then the model is asked once for each attempt.
 
         Args:
             failed: the plans that have failed so far; the caller appends to this list during the iteration.
@@ -145,7 +148,7 @@ class Player:
 
 
 def _explain_no_plan(failures: Sequence[WriterFailure]) -> str:
-    """Return why no writer has a plan: a line for each of the first failures, and the number of further failures."""
+    """Return why no writer has a plan: a line for each of the first few failures, and the number of the others."""
     if not failures:
         return "there are no writers"
     lines = []
@@ -159,7 +162,7 @@ def _explain_no_plan(failures: Sequence[WriterFailure]) -> str:
 
 
 def _try_plan(world: World, plan: Plan, agent: AgentSource, planner: str) -> Trial:
-    """Execute a plan in a world, unless the agent lacks an action of the plan."""
+    """Execute a plan in a world and return the trial; if the agent lacks an action of the plan, execute nothing."""
     calls = tuple(map(str, plan.steps))
     missing_actions = library.missing(agent.text, plan.actions)
     if missing_actions:
@@ -185,5 +188,5 @@ def _group_by_position(trace: Sequence[TraceStep]) -> tuple[tuple[int, ...], ...
 
 
 def normalise_reason(reason: str) -> str:
-    """Shorten a reason and replace addresses in memory, so that repeated episodes record the same reason."""
+    """Return a reason shortened and without memory addresses, so that repeated episodes record the same reason."""
     return shorten_middle(_ADDRESS.sub("0x...", reason), _MAX_REASON)

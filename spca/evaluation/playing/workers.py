@@ -1,4 +1,6 @@
-"""The work of worker processes in an evaluation: play an episode, prove it unsolvable, or have the bot play it."""
+"""Functions of an evaluation's worker processes: play an episode, prove whether it can be solved, or have the bot play
+it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ from spca.writers.stored import WriterFailure
 
 @contextmanager
 def open_player(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episode], Played]]:
-    """Open a sandbox, a solver and the player of an evaluation's episodes; close them when the block ends.
+    """Open a context whose value plays an episode; a sandbox and a solver are open until the context ends.
 
     Args:
         path: the evaluation's folder.
@@ -68,7 +70,7 @@ def open_player(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episo
 
 
 class _ModelAsker:
-    """Asks the planner model.
+    """Asks the planner model for plans.
 
     Requests to the embedded model are not recorded. Requests to any other model are recorded and capped as in a run.
     """
@@ -83,7 +85,9 @@ class _ModelAsker:
             self._desk = make_desk(self._settings, models, models.caps(), RunFolder(folder.path))
 
     def begin_episode(self, episode: Episode, agent: AgentSource) -> Asker:
-        """Begin an episode in the ledger, and return the function that asks the model for a plan of this episode."""
+        """Begin an episode in the ledger of requests, and return the function that asks the model for plans of this
+        episode.
+        """
         settings = self._settings
         self._desk.begin_level(episode.index + 1, episode.category, episode.env_id, episode.seed)
         asking = Asking(settings.models, self._desk, settings.wording, AnswerTally(), lambda *_: None)
@@ -99,7 +103,7 @@ class _ModelAsker:
 
 @contextmanager
 def open_prover(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episode], Judged]]:
-    """Open the function that proves whether an episode can be solved at all, under the rules of an evaluation.
+    """Open a context whose value decides whether an episode can be solved, under the rules of the evaluation.
 
     Args:
         path: the evaluation's folder.
@@ -117,7 +121,7 @@ def open_prover(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episo
 
 @contextmanager
 def open_bot(path: Path) -> Iterator[Callable[[Episode], BotPlayed]]:
-    """Open the function that has the bot of BabyAI play an episode; end the bot's process when the block ends.
+    """Open a context whose value has the bot of BabyAI play an episode; the bot's process ends with the context.
 
     Args:
         path: the evaluation's folder.

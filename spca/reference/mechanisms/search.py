@@ -152,8 +152,8 @@ class Search:
                 return Way(cost, tuple(self._list_events(predecessors, state)), state)
             for successor in self._successors(state):
                 total = cost + (1 if successor.blocks == state.blocks else _PUSH_COST)
-                can_arrive = not distances or successor.cell in distances
-                if can_arrive and total < costs.get(successor, MAX_STATES):
+                is_cheaper = total < costs.get(successor, MAX_STATES)
+                if is_cheaper and (not distances or successor.cell in distances):
                     costs[successor] = total
                     predecessors[successor] = state
                     entry_number += 1

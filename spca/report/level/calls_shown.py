@@ -1,4 +1,4 @@
-"""Calls of models in a report, read from an event of the log and the transcript of the call."""
+"""Calls of models as a report shows them. Each call is read from an event of the log and from a transcript."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLANNER: Final = "planner"
 CODER: Final = "coder"
 
 _MAX_CODE: Final = 200_000
-"""Length of an answer in characters, above which the answer is not searched for code."""
+"""Largest length, in characters, of an answer that is searched for code."""
 
 _ABOUT: Final = re.compile(r"<(?:snapshot|task)>\s*(?=\{)")
 """Tag before the JSON object that describes the task: a planner's snapshot, or a coder's task."""
@@ -43,11 +43,11 @@ class _PDDL(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call, with facts about its level.
+    """A call of a model, with facts about its level.
 
     Attributes:
-        answered: whether the answer is not empty, so that a later call can repair the answer.
-        plan, mission: plan and mission in the prompt; () and "" if the prompt has none.
+        answered: whether the answer has text, which a later call could repair.
+        plan, mission: plan and mission in the prompt; () for no plan, "" for no mission.
     """
 
     call: Call
@@ -57,14 +57,14 @@ class ShownCall:
 
 
 Transcripts: TypeAlias = Callable[[str], Mapping[str, Any] | None]
-"""Function that returns the transcript in a file, by file name; None if the transcript cannot be read."""
+"""Function that returns the transcript in the file with a given name, or None if the file cannot be read."""
 
 
 def read_call(transcripts: Transcripts, shelf: Shelf, event: Mapping[str, Any]) -> ShownCall:
-    """Read a call and store its texts.
+    """Return the call that an event records, and store the texts of the call in ``shelf``.
 
     Args:
-        transcripts: reads transcripts.
+        transcripts: function that reads a transcript.
         shelf: the store of texts.
         event: an event ``planner_call`` or ``coder_call`` of the log.
     """
@@ -128,9 +128,9 @@ def _name_language(words: str) -> str:
 
 
 def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
-    """Return the pair (domain, problem), and the problem writer, of a planner's answer.
+    """Return the parts of a planner's answer as ((domain, problem), problem writer); ((), "") for an invalid answer.
 
-    For an invalid answer, return () and "". If the answer keeps the trusted domain, take the domain from the prompt.
+    If the answer keeps the trusted domain of the prompt, return that domain.
     """
     try:
         parsed = answers.parse_answer(answer, _PDDL)
@@ -143,12 +143,16 @@ def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple
 
 
 def _code(answer: str) -> str:
-    """Return the code in a coder's answer, by the rules of the merge into the agent; "" for a very long answer."""
+    """Return the code in a coder's answer, extracted by the same rules as for the merge into the agent.
+
+    Return "" if the answer is blank, or is longer than :data:`_MAX_CODE`.
+    """
     return extract_code(answer) if answer.strip() and len(answer) <= _MAX_CODE else ""
 
 
 def _read_question_object(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:
-    """Return the JSON object after a tag in the first user message that has the tag; {} if there is no such object."""
+    """Return the JSON object that follows a tag in the first user message with the tag; {} if there is no valid object.
+    """
     for message in map(table, items(transcript.get("messages"))):
         if message.get("role") != "user":
             continue

@@ -23,7 +23,7 @@ _NO_PLAN: Final = "no_plan"
 _NO_CODE: Final = "no_code"
 _OLD_CODE: Final = "old_code"
 _SENT_BACK: Final = "sent_back"
-"""Kinds of rounds without an attempt.
+"""``_NO_PLAN``, ``_NO_CODE``, ``_OLD_CODE`` and ``_SENT_BACK`` are the kinds of rounds without an attempt.
 
 Old code is code that was tried before, or code that fails on a level that was solved before.
 """
@@ -38,17 +38,20 @@ _KINDS: Final = {
         "the coder sent the plan back",
     ),
 }
-"""Words for a kind of round, in this order.
+"""Three descriptions of each kind of round without an attempt, by kind.
 
-0: what happened after an attempt of the same round; 1: description of a round; 2: description of all rounds of a level.
+The first description says what happened in a round after its attempt. The second describes a round. The third describes
+a level whose rounds are all of this kind.
 """
 
 
 def describe_failure(summary: Mapping[str, Any], works: Sequence[Work], blame: Blame | None) -> tuple[str, str]:
     """Return headline and group of a failed level, as in :class:`~spca.report.read.model.LevelRow`.
 
-    The headline tells how and where the last attempt ended, and how later rounds ended. The group consists of the
-    status and the method to blame; without such a method, of the status and the reason without details.
+    The headline says how and where the last attempt ended, and how later rounds ended.
+
+    The group is the status of the last attempt and the method to blame. If no method is to blame, the reason replaces
+    the method, with ``*`` for numbers and colours.
 
     Args:
         summary: the level's summary.
@@ -84,10 +87,13 @@ def describe_failure(summary: Mapping[str, Any], works: Sequence[Work], blame: B
 
 
 def _classify_rounds(works: Sequence[Work]) -> tuple[list[str], str]:
-    """Return the kinds of the rounds since the last attempt, and the last complaint in these rounds.
+    """Return the kinds of rounds since the last attempt (keys of :data:`_KINDS`), and the last complaint in these
+    rounds.
 
-    The first kind is about the time after the last attempt in the attempt's own round, or before the first round if no
-    attempt was made. A complaint is the first line of an objection or an error.
+    The first kind is about the round of the last attempt, from the attempt to the end of the round. If no attempt was
+    made, the first kind is about the time before round 1.
+
+    A complaint is the first line of a coder's objection or of an error; "" stands for no complaint.
     """
     kinds = [""]
     last_complaint = ""

@@ -1,7 +1,8 @@
 """Reader of the details of a level: rounds with calls, plans, code and attempts, in the order of events.
 
 The log gives the order, transcripts give prompts and answers, and the trajectory gives the executed attempts. An
-unfinished level has no trajectory yet. In a damaged run any file may be missing; then the other details are shown.
+unfinished level has no trajectory yet. If a file of a damaged run is missing, the details from the other files are
+still shown.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ def level(files: RunFiles, number: int, simulate: Simulate | None, origins: Orig
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn of CODE and ACT, as recorded in the log.
+    """A turn of a round, as recorded in the log: calls of the coder (CODE), then at most one attempt (ACT).
 
     Attributes:
         calls: calls of the coder.
-        acted: whether the log has an attempt.
+        acted: whether the log records an attempt in this turn.
         attempt: index of the attempt's record in the trajectory; None without a record.
     """
 
@@ -64,10 +65,10 @@ class _Turn:
     attempt: int | None = None
 
     def is_followed_by(self, mode: str | None) -> bool:
-        """Return whether a new call of the coder, or a new attempt, belongs to the next turn.
+        """Return whether a new call of the coder, or a new attempt, belongs to the next turn and not to this turn.
 
-        A turn ends with its attempt. An answer that could not be used ends the turn, too, unless the new call repairs
-        the answer's syntax, or a new attempt follows.
+        A turn with an attempt is complete. After an answer that has text but could not be used, a new call belongs to
+        this turn only if the call repairs the answer's syntax.
 
         Args:
             mode: mode of the new call; None for an attempt.
@@ -87,7 +88,7 @@ class _Round:
 
     Attributes:
         number: number of the round, from 1; 0 for a plan of a stored writer.
-        writers: for number 0, the writers that were tried; the last writer made the plan.
+        writers: for number 0, the writers that were tried. Only the last of them can have made a plan.
     """
 
     number: int
@@ -106,7 +107,10 @@ class _Round:
         return self.turns[-1]
 
     def is_over(self) -> bool:
-        """Return whether a writer has already made the plan of this round 0; if so, later work needs a new round."""
+        """Return whether this is a round 0 for which a writer has already made the plan.
+
+        If so, later work belongs to a new round.
+        """
         if not self.writers:
             return False
         return self.writers[-1].miss in ("", Miss.FAILED)
@@ -162,7 +166,7 @@ class _Reader:
         )
 
     def _offer(self) -> OfferedWriter | None:
-        """Return the writer that the planner offered, with the texts of an accepted writer."""
+        """Return the writer that the planner offered, with its texts if it was accepted; None if there was no offer."""
         offered = offer(self._summary)
         if offered is None or not offered.label:
             return offered
@@ -172,7 +176,8 @@ class _Reader:
         return replace(offered, source=self._shelf.put(source, "python"), domain=self._shelf.put(domain, "pddl"))
 
     def _read_rounds(self) -> list[_Round]:
-        """Return the rounds of the log, with their calls, and with turns that have no attempt record yet."""
+        """Return the rounds of the log with their calls and turns; :func:`_attach` adds the records of attempts later.
+        """
         rounds = list[_Round]()
         for work, event, *_ in self._history.works:
             last = rounds[-1] if rounds else None
@@ -197,7 +202,9 @@ class _Reader:
         return rounds
 
     def _round(self, logged: _Round) -> model.Round:
-        """Return a round; the plan is taken from its first executed attempt, else from its calls."""
+        """Return the details of a round. The plan is that of the first executed attempt, or else that of the round's
+        calls.
+        """
         plan: tuple[model.Action, ...] = ()
         engine = ""
         domain = ""
@@ -231,7 +238,7 @@ class _Reader:
         )
 
     def _replace_newest(self, kind: str, new: str) -> model.Diff | None:
-        """Make a text the newest text of its kind, and return the difference from the newest text before.
+        """Record a text as the newest of its kind, and return its difference from the previous newest text.
 
         Return None if the texts are equal, or if one of them is missing.
 
@@ -286,9 +293,10 @@ class _Reader:
 
 
 def _attach(rounds: list[_Round], attempts: Sequence[Mapping[str, Any]]) -> None:
-    """Assign each attempt of the trajectory to the next turn of its round that acted, and sort the rounds.
+    """Assign each attempt of the trajectory to a turn in ``rounds``, and sort the rounds.
 
-    If the log lacks the turn or the round of an attempt, add the turn or the round to ``rounds``.
+    An attempt belongs to the first turn of its round that acted and has no attempt yet. If the log lacks the turn or
+    the round, add it to ``rounds``.
     """
     for index, attempt in enumerate(attempts):
         round_number = whole(attempt.get("round"))

@@ -1,7 +1,7 @@
-"""Origins of methods: the level of the run, and the call of the coder, that wrote each method of the agents that ran.
+"""Origins of methods: which call of the coder, in which level, wrote each method of the agents that ran.
 
-The log names the call whose answer was merged into the agent of an attempt. If a method of this agent is missing in the
-agent before, or has another text there, the call wrote the method. The levels are read in order, each level once.
+The log names the call whose answer was merged into the agent of an attempt. The call wrote a method of this agent if
+the previous agent lacks the method, or has another text for the method. The levels are read in order, each level once.
 """
 
 from __future__ import annotations
@@ -70,7 +70,11 @@ UNKNOWN: Final = LevelOrigins(WrittenAgent(), WrittenAgent())
 
 
 def read_origins(files: RunFiles) -> Origins:
-    """Read the agents of all levels of a run, and follow the library from level to level."""
+    """Return the agents of all levels of a run that were begun.
+
+    The library after a level is the library before the next level. If ``carry_over`` is off, each category begins with
+    the first library.
+    """
     reader = _Reader(files)
     first_library = reader.read_agent(FIRST_AGENT, WrittenAgent())
     library = first_library
@@ -93,7 +97,7 @@ def read_origins(files: RunFiles) -> Origins:
 def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
     """Return the methods of all agents that ran, except primitives, in the order of their first appearance.
 
-    A method is kept if the library after the last level has the method.
+    A method counts as kept if it is in the library after the last level.
     """
     newest: dict[str, Method] = {}
     versions = defaultdict[str, set[int]](set)
@@ -139,7 +143,7 @@ class _Reader:
 
         Args:
             file: the agent's file.
-            base: the agent before; a method version of this agent keeps its origin.
+            base: the previous agent. A method whose text is the same in both agents keeps its origin.
             origin: origin of all other methods.
         """
         if file not in self._parsed:
@@ -162,7 +166,7 @@ class _Reader:
         return by_version
 
     def read_level(self, number: int, summary: Mapping[str, Any], library: WrittenAgent) -> LevelOrigins:
-        """Return the agents of a level.
+        """Return the agents of a level and, for a failed level, the failure.
 
         Args:
             number: number of the level, from 1.
@@ -194,11 +198,11 @@ class _Reader:
         calls: Mapping[tuple[int, int], str],
         library: WrittenAgent,
     ) -> tuple[WrittenAgent, ...]:
-        """Return the agent of each attempt; if an attempt names no file, return the agent that the attempt began with.
+        """Return the agent of each attempt. An attempt that names no file ran the agent that the attempt began with.
 
-        Within a round, each attempt begins with the agent of the attempt before. A new round begins with the library,
-        or with the agent of the last plan that was carried out completely. If the planner makes the same plan as a
-        stored writer before, the round begins with the agent of the writer's attempt.
+        The first attempt of a round begins with the library, or with the agent of the last plan that was carried out
+        completely. If a stored writer made the same plan earlier, the round begins with the agent of the writer's
+        attempt. Each later attempt of the round begins with the agent of the attempt before.
 
         Args:
             level: number of the level.
@@ -238,9 +242,9 @@ class _Reader:
 
 
 def _find_calls(works: Iterable[Work]) -> dict[tuple[int, int], str]:
-    """Return the file of the call that wrote the code of an attempt, by round and number of the attempt in the round.
+    """Return, for each attempt, the transcript file of the call that wrote the attempt's code.
 
-    If no call wrote new code for an attempt, the file is "".
+    A key is (round, number of the attempt in the round). The file is "" if no call wrote new code for the attempt.
     """
     calls: dict[tuple[int, int], str] = {}
     call = ""

@@ -26,7 +26,8 @@ class Shelf:
 
         Args:
             language: ``python``, ``pddl``, ``json`` or ``text``.
-            methods: methods of the text with their origins, if the text is an agent. They are part of the id.
+            methods: if the text is an agent, its methods with their origins. Texts with different origins get different
+                ids.
         """
         if not text:
             return ""

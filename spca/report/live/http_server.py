@@ -4,12 +4,12 @@
 
     GET /TOKEN/                          the page
     GET /TOKEN/piece/report              model.Report
-    GET /TOKEN/piece/run/0/texts         {}: the pieces of levels hold all their texts
+    GET /TOKEN/piece/run/0/texts         {}, because the piece of each level has all texts of the level
     GET /TOKEN/piece/run/0/level/<n>     model.Level
     GET /TOKEN/version                   a number, which grows when the content of the run changes
 
-HEAD is answered like GET, other methods with status 405, and other paths with an empty status 404. The server never
-opens a file by a name that came in a request.
+HEAD is answered like GET. Other methods get status 405, and other paths get status 404 with an empty body. The server
+never opens a file whose name comes from a request.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spca.report.live.live_run import LiveRun
 
 _LEVEL: Final = re.compile(r"piece/run/0/level/([1-9][0-9]{0,5})")
 _MAX_LINE: Final = 500
-"""Characters of an error message."""
+"""Largest number of characters of an error message."""
 
 
 class Handler(TokenHandler):

@@ -1,4 +1,7 @@
-"""Reader of a run's folder while the run is being written: the overview after changes, and levels on request."""
+"""Reader of a run's folder while the run is being written.
+
+The overview is read again after each change of the folder; a level is read on request.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ from spca.report.read import model, run_files
 from spca.report.read.run_files import RunFiles
 
 SHARE: Final = 0.25
-"""Largest share of the time that is spent on reading; reading the folder of a long run takes long."""
+"""Largest fraction of the time that is spent on reading. A limit is needed because the folder of a long run takes long
+to read.
+"""
 
 _WATCHED: Final = (
     "",
@@ -39,7 +44,7 @@ class View:
 
     Attributes:
         version: number of the reading, from 1.
-        report: the packed piece with the report.
+        report: the first part of the page's report, as a piece.
     """
 
     version: int
@@ -52,7 +57,7 @@ class View:
 class LiveRun:
     """A run that may be going on. Only one thread may call :meth:`refresh`; any thread may read pieces.
 
-    Pieces are JSON, compressed with gzip.
+    A piece is a part of the report, such as a level, as JSON that is compressed with gzip.
 
     Args:
         rest_s: least time between the beginnings of two readings, in seconds.
@@ -103,7 +108,8 @@ class LiveRun:
     def level(self, number: int) -> bytes | None:
         """Return the piece of a level, with all its texts; None if the run has not begun a level of this number.
 
-        Levels are built one at a time. A piece is cached until the level changes. Any error of the building is raised.
+        Levels are built one at a time. A piece is cached until the level changes. An error while a piece is built is
+        raised.
         """
         with self._building:
             view = self.view
@@ -124,7 +130,7 @@ class LiveRun:
         return View(version, files, run, origins, _pack_report(run))
 
     def _end_of_rest(self, started: float) -> float:
-        """Return the time from which the folder may be read again, after a reading from ``started`` until now.
+        """Return the earliest time of the next reading, if the last reading began at ``started`` and ends now.
 
         Times are those of the monotonic clock, in seconds.
         """
@@ -132,7 +138,7 @@ class LiveRun:
         return started + max(self._rest_s, duration / SHARE)
 
     def _stamp(self) -> Mapping[str, Any]:
-        """Return a value that differs from earlier values if the folder has changed since."""
+        """Return a value that changes whenever the folder changes."""
         stamp: dict[str, Any] = {"held": run_files.is_held(self._path)}
         for name in _WATCHED:
             stamp[name] = _stat(self._path / name)

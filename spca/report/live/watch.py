@@ -33,7 +33,9 @@ def serve(
     announce: Callable[[str], None],
     stop: threading.Event | None = None,
 ) -> None:
-    """Serve the page of a run until ``stop`` is set or the user presses Ctrl-C; the end of the run does not matter.
+    """Serve the page of a run until ``stop`` is set or the user presses Ctrl-C.
+
+    The server does not stop when the run ends.
 
     Args:
         path: the run's folder, which is only read.

@@ -40,7 +40,7 @@ def report_of(
     Paths of this machine are removed, because pages are passed on to other people.
 
     Args:
-        view: the address within the page that the page opens with; "" for the overview.
+        view: address, within the page, of the view with which the page opens; "" for the overview.
     """
     without_folders = tuple(replace(run, folder="") for run in runs)
     is_running = any(run.state == "running" for run in runs)
@@ -78,7 +78,7 @@ def pack_run(number: int, files: RunFiles, make_world: WorldMaker, done: Progres
 
     Args:
         number: position of the run in the report, from 0.
-        done: called after each level.
+        done: called with the environment id of each level that has been read.
     """
     simulate = simulator(files, make_world)
     levels: list[model.Level] = []
@@ -95,7 +95,10 @@ def pack_run(number: int, files: RunFiles, make_world: WorldMaker, done: Progres
 
 
 def _check(level: model.Level) -> str:
-    """Return the worst result of the checks of a level's attempts; "" if no attempt was checked."""
+    """Return the worst result among the checks of a level's attempts; "" if no attempt was checked.
+
+    The order, from the worst, is ``different``, ``unrecorded``, ``equal``.
+    """
     turns = (turn for level_round in level.rounds for turn in level_round.tries)
     results = {turn.attempt.check.result for turn in turns if turn.attempt}
     for result in ("different", "unrecorded", "equal"):
@@ -105,9 +108,9 @@ def _check(level: model.Level) -> str:
 
 
 def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, str]]:
-    """Yield name and content of the piece with the shared texts, and of a piece for each level.
+    """Yield pairs (name, packed content): first the piece with the shared texts, then the piece of each level.
 
-    A text is shared if several levels use the text's lines.
+    A text is shared if several levels use the same lines.
     """
     uses = Counter[tuple[str, ...]]()  # number of levels that use the lines
     for each in levels:

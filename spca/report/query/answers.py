@@ -25,25 +25,27 @@ from spca.report.read.run_files import RunFiles
 MAX_ROWS: Final = 10_000
 """Largest number of rows that a table shows; the other formats have no limit."""
 _MIN_COLUMN_WIDTH: Final = 8
-"""Width of a column in characters. If columns on a terminal would be narrower, each row is shown as a record instead.
+"""Least average width of the columns on a terminal, in characters.
 
-A record has one line for each column.
+If the columns would be narrower, each row is shown as a record, which has one line for each column.
 """
 _MAX_CHARS: Final = 50_000_000
-"""Characters of a table that is not on a terminal. A larger table is shown as records, because one long value makes
-all rows of a table long."""
+"""Largest number of characters of a table that is not on a terminal.
+
+A larger table is shown as records, because one long value makes all rows of a table long.
+"""
 _MIN_NAME_WIDTH: Final = 24
-"""Characters of a column name that a record always shows."""
+"""Number of characters that a record shows of a column name even if space is scarce."""
 _EXPLAINED: Final = ("explain_key", "explain_value")
-"""Columns of the answer to EXPLAIN, whose values are drawings of several lines."""
+"""Names of the columns of DuckDB's answer to EXPLAIN. Their values are drawings of several lines."""
 _NUMERIC: Final = re.compile("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
 
 
 def write_csv(result: Result, out: TextIO) -> None:
     """Write CSV (RFC 4180) with a header line.
 
-    NULL becomes an empty field, lists and structures become JSON. On a terminal, control characters are made visible;
-    everywhere else values are written unchanged.
+    NULL becomes an empty field; lists and structures become JSON. On a terminal, control characters are made visible.
+    Everywhere else, values are written unchanged.
     """
     show = visible if out.isatty() else str
     lines = csv.writer(out, lineterminator="\r\n")
@@ -53,9 +55,9 @@ def write_csv(result: Result, out: TextIO) -> None:
 
 
 def write_json(result: Result, out: TextIO) -> None:
-    """Write a JSON list of objects, one object a line; duplicate column names get numbers.
+    """Write a JSON list of objects, with each object on a line of its own. Duplicate column names get numbers.
 
-    On a terminal, control characters are made visible; everywhere else values are written unchanged.
+    On a terminal, control characters are made visible. Everywhere else, values are written unchanged.
     """
     show = visible if out.isatty() else str
     names = distinct(result.names)
@@ -69,7 +71,11 @@ def write_json(result: Result, out: TextIO) -> None:
 
 
 def write_table(result: Result, out: TextIO) -> None:
-    """Write a table for people: on a terminal in colour and in the terminal's width, elsewhere as wide as necessary."""
+    """Write the answer as a table for people, and the number of rows.
+
+    On a terminal, the table is in colour and fits the terminal's width. Elsewhere, it is as wide as necessary. A table
+    that would be too wide is written as a record for each row.
+    """
     rows = list(islice(result.rows, MAX_ROWS))
     count = len(rows) + sum(1 for _ in result.rows)
     console = open_console(out)
@@ -89,14 +95,14 @@ def write_table(result: Result, out: TextIO) -> None:
 
 
 def _measure(rows: Sequence[Row]) -> int:
-    """Return the number of characters of a table, whose columns are as wide as their longest values."""
+    """Return the number of characters of a table if each column is as wide as its longest value."""
     columns = zip(*rows, strict=True)
     widths = [max(len(cell(value)) for value in column) for column in columns]
     return len(rows) * sum(widths)
 
 
 def _make_table(result: Result, rows: Sequence[Row]) -> Table:
-    """Return the answer as a table with numbers to the right and other values to the left."""
+    """Return the answer as a table. Numbers are aligned to the right, other values to the left."""
     table = make_table(*map(_join_to_line, result.names), left=len(result.names))
     for column, sql_type in zip(table.columns, result.types, strict=True):
         type_name, _, _ = sql_type.partition("(")  # without parameters, as of DECIMAL(18,3)
@@ -130,11 +136,11 @@ def query(
     timeout_s: float = database.TIMEOUT_S,
     out: TextIO | None = None,
 ) -> int:
-    """Execute SQL over the tables of runs, write the answer to ``out``, and warnings to standard error.
+    """Execute SQL over the tables of runs. Write the answer to ``out``, and warnings to standard error.
 
     Args:
         format: ``table``, ``csv`` or ``json``.
-        timeout_s: largest time of DuckDB, in seconds.
+        timeout_s: time limit for DuckDB, in seconds.
         out: None for standard output.
 
     Returns:
@@ -194,7 +200,7 @@ def cell(value: object) -> str:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Return the names, made unique: each later duplicate gets a suffix with the first free number from 2."""
+    """Return the names, made unique. Each later duplicate gets a suffix with a free number, such as ``name_2``."""
     unique: list[str] = []
     originals = set(names)
     for name in names:
@@ -213,7 +219,9 @@ def _join_to_line(text: str) -> str:
 
 
 def _text_of(value: object, *, lines: bool = False) -> Text:
-    """Return a value as a cell of a table; ``lines`` keeps line breaks."""
+    """Return a value as the text of a table's cell. Line breaks are kept if ``lines`` is true, else they become
+    symbols.
+    """
     if value is None:
         return Text("NULL", "dim")
     text = cell(value)

@@ -34,16 +34,16 @@ _LOCKS: Final = (
     "SET TimeZone='UTC'; SET enable_external_access=false; SET lock_configuration=true; BEGIN TRANSACTION READ ONLY"
 )
 _BATCH: Final = 10_000
-"""Rows that are loaded or fetched at once."""
+"""Number of rows that are loaded or fetched at once."""
 TIMEOUT_S: Final = 60.0
-"""Default of the largest time that DuckDB may work on an answer, in seconds."""
+"""Default time limit for DuckDB's work on an answer, in seconds."""
 _INTERRUPT_S: Final = 0.2
 _INTERRUPTS: Final = 10
 _ZONED: Final = "WITH TIME ZONE"
 _MAX_ERROR_LINES: Final = 3
-"""Lines of DuckDB's error message that are shown."""
+"""Largest number of lines that are shown of DuckDB's error message."""
 _INDIRECT: Final = ("query", "serialized")
-"""Parts of the names of SQL functions that read tables whose names are in strings."""
+"""Words in the names of those SQL functions that get the names of tables in strings."""
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -57,17 +57,18 @@ class Result:
 
 
 class SlowError(QueryError):
-    """The statement takes too long. If DuckDB works on a single value, only the end of the process stops the work."""
+    """The statement takes too long. If DuckDB is busy with a single value, the work stops only when the process ends.
+    """
 
 
 def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Result:
-    """Execute a statement over the tables of runs.
+    """Execute a statement over the tables of runs, and return the answer.
 
     Args:
         timeout_s: seconds that DuckDB may work on the statement; reading the runs and using the answer do not count.
 
     Raises:
-        QueryError: the statement is wrong, does more than read the tables, or (SlowError) takes too long.
+        QueryError: the statement is wrong, does more than read the tables, or takes too long (:class:`SlowError`).
         KeyboardInterrupt: the user pressed Ctrl-C.
     """
     import duckdb
@@ -103,7 +104,7 @@ def find_mentioned(sql: str) -> list[str]:
 
 
 def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterable[Record]) -> None:
-    """Load the records ``found`` of a run into the table ``name``, numbered from 1."""
+    """Load the records ``found`` of a run into the table ``name``, and number them from 1."""
     import numpy as np
 
     number = 1
@@ -164,7 +165,7 @@ def _fetch_rows(connection: DuckDBPyConnection, worker: _Worker) -> Iterator[Row
 class _Worker:
     """Runs DuckDB in a second thread, so that Ctrl-C and a time limit can interrupt the work.
 
-    In the main thread, Python would notice the signal only when DuckDB returns.
+    If DuckDB ran in the main thread, Python would react to Ctrl-C only after DuckDB has returned.
     """
 
     def __init__(self, connection: DuckDBPyConnection, timeout_s: float) -> None:
@@ -173,10 +174,11 @@ class _Worker:
         self._left = timeout_s
 
     def do(self, work: Callable[[], T]) -> T:
-        """Return the result of ``work``; all calls of this method together may take ``timeout_s`` seconds.
+        """Return the result of ``work``. All calls of this method together may take ``timeout_s`` seconds.
 
         Raises:
-            QueryError: DuckDB raised an error, Python cannot represent a value, or (SlowError) the time is over.
+            QueryError: DuckDB raised an error, Python cannot represent a value, or the time is over
+                (:class:`SlowError`).
         """
         import duckdb
 

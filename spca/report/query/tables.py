@@ -40,7 +40,10 @@ def records(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Recor
 
 
 def _run(run: Run) -> Record:
-    """Return the record of a run: its overview without tables, counts of levels, and seconds of work."""
+    """Return the record of a run: its overview, counts of levels, and seconds of work.
+
+    The rows of levels, categories and writers are left out of the overview.
+    """
     seconds = round(math.fsum(row.seconds or 0.0 for row in run.levels), 3)
     sums = {"planned": run.planned, "finished": run.finished, "solved": run.solved, "seconds": seconds}
     return asdict(replace(run, levels=(), categories=(), writers=())) | sums
@@ -54,7 +57,7 @@ def _level(row: LevelRow, run: Run, summaries: Mapping[int, Mapping[str, Any]]) 
 
 
 def _iterate_attempts(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
-    """Yield a record of the level, and the attempt, for every attempt of the finished levels."""
+    """Yield, for every attempt of the finished levels, the pair (record of the level, attempt)."""
     for number, summary in files.summaries.items():
         trajectory = files.trajectory(summary) or {}
         place = {name: trajectory.get(name) for name in ("category", "env_id", "seed")}
@@ -63,7 +66,9 @@ def _iterate_attempts(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping
 
 
 def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
-    """Yield the record of every attempt: as recorded, with its level, its end, and its number of steps."""
+    """Yield the record of every attempt: the recorded values, the level, the place where it ended, and the number of
+    steps.
+    """
     for place, attempt in _iterate_attempts(files):
         agent = lenient.text(attempt.get("agent"))
         position = plan_position(attempt)
@@ -95,6 +100,9 @@ def _steps(files: RunFiles) -> Iterator[Record]:
 
 
 def _action(step: Record) -> Record:
-    """Return action and arguments of a step of a plan; a value that is no text becomes None or is left out."""
+    """Return the action and the arguments of a step of a plan.
+
+    An action that is not text becomes None; an argument that is not text is left out.
+    """
     args = [word for word in items(step.get("args")) if isinstance(word, str)]
     return {"action": lenient.text(step.get("action")) or None, "args": args}

@@ -1,1 +1,1 @@
-"""From files of run folders to values, leniently."""
+"""Lenient readers that convert the files of run folders to values."""

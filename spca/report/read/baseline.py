@@ -23,7 +23,7 @@ _BILLED_USD: Final = 2.41
 
 
 def read_published() -> Run:
-    """Return the published run. Tokens, steps and times of day are not known, and of the cost only the total."""
+    """Return the published run. Tokens, steps and times of day are not known; the cost is known only as a total."""
     file = resources.files("spca.report.read").joinpath("published_baseline.json")
     records = json.loads(file.read_text(encoding="utf-8"))["rows"]
     levels = tuple(_row(number, record) for number, record in enumerate(records, 1))

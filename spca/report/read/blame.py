@@ -33,7 +33,7 @@ class _Place:
 
     Attributes:
         line: line of the source, from 1; 0 if no line is known.
-        name: name of the method according to the message; "" if the message names no method.
+        name: name of the method, for a line that is outside of methods or not known; "" if no name is known.
         why: why the line is to blame.
     """
 
@@ -48,7 +48,7 @@ class _Ended:
     Attributes:
         status: status of the attempt.
         message: message of the failure.
-        frames: line (as digits) and method of each traceback frame in the agent, the outermost frame first.
+        frames: pairs (line as digits, method) of the traceback's frames in the agent, from the outermost frame.
         plan: names of the plan's actions.
         lines: source lines that yielded the primitives, in order.
         source: source of the agent.
@@ -109,8 +109,8 @@ def exception(attempt: Mapping[str, Any]) -> str | None:
 def plan_position(attempt: Mapping[str, Any]) -> int | None:
     """Return the step of the plan, from 0, at which an attempt ended; None without a plan.
 
-    The result is the step that yielded the last primitive. But if the message or the traceback names the action of a
-    later step, the result is the later step, which ended before it yielded a primitive.
+    The result is usually the step that yielded the last primitive. If the message or the traceback names the action of
+    a later step, that step is the result, because it ended before it yielded a primitive.
     """
     end = _Ended(attempt, "")
     if not end.plan:
@@ -130,10 +130,7 @@ def plan_position(attempt: Mapping[str, Any]) -> int | None:
 
 
 def _name_action(end: _Ended) -> str:
-    """Return the action that the end of an attempt names: the method of the outermost frame, else of the message.
-
-    Return "" if neither names a method.
-    """
+    """Return the method of the outermost frame. Without frames, return the method that the message names, or ""."""
     if end.frames:
         _, outermost_method = end.frames[0]
         return outermost_method
@@ -160,7 +157,11 @@ def _find_place(end: _Ended) -> _Place | None:
 
 
 def _runtime_error(end: _Ended) -> _Place:
-    """Return the line of the innermost frame; else the line that the message names; else the last primitive's line."""
+    """Return the line to blame for a runtime error.
+
+    The first available line is used: the innermost frame, the line that the message names, the ``def`` of an action
+    without a yield, or the last primitive.
+    """
     why = _why(end.message)
     if end.frames:
         line, name = end.frames[-1]
@@ -174,7 +175,7 @@ def _runtime_error(end: _Ended) -> _Place:
 
 
 def _why(message: str) -> str:
-    """Return what a line did that caused a runtime error with this message."""
+    """Return words that say what the line to blame did, given the message of a runtime error."""
     if message.startswith(_OVERDUE):
         return "was still running when its time was over"
     if message.startswith("the code crashed the interpreter"):
@@ -186,7 +187,7 @@ def _why(message: str) -> str:
 
 
 def _syntax_error(end: _Ended) -> _Place:
-    """Return the line of the innermost frame; else the line that the message names; else no line."""
+    """Return the line of the innermost frame. Without frames, return the line that the message names, or no line."""
     match = _LINE.search(end.message)
     line = int(match[1]) if match else 0
     if end.frames:
@@ -196,7 +197,9 @@ def _syntax_error(end: _Ended) -> _Place:
 
 
 def _last_primitive(end: _Ended, why: str) -> _Place:
-    """Return the line that yielded the last primitive; without primitives, the ``def`` of the plan's first action."""
+    """Return the line that yielded the last primitive. Without primitives, return the ``def`` of the plan's first
+    action.
+    """
     if end.lines:
         return _Place(end.lines[-1], "", why)
     first = end.plan[0] if end.plan else ""

@@ -44,9 +44,9 @@ class Comparison:
         a, b: ids of the runs.
         levels: the levels of ``a`` in order, then the levels that only ``b`` has.
         notes: circumstances that limit the comparison, such as a missing sandbox or levels of one run only.
-        differences: lines about differences before the first step, such as commit, models and seed.
+        differences: lines about what differed before the first step, such as commit, models and seed.
         verdict: results of ``b`` relative to ``a`` in words.
-        tone: ``good`` or ``bad`` if ``b`` solved more or fewer of the shared levels than ``a``, else "".
+        tone: ``good`` if ``b`` solved more of the shared levels than ``a``, ``bad`` if ``b`` solved fewer, else "".
     """
 
     a: str

@@ -30,7 +30,7 @@ def text(value: object, default: str = "") -> str:
 
 
 def number(value: object) -> float | None:
-    """Return ``value`` as a float if it is a finite number of at most :data:`EXACT`, else None."""
+    """Return ``value`` as a float if it is a number with an absolute value of at most :data:`EXACT`, else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if -EXACT <= value <= EXACT else None
@@ -59,7 +59,10 @@ def counts(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def steps(attempt: Mapping[str, Any]) -> list[tuple[int, int, int]]:
-    """Return primitive, plan position (from 0) and source line (from 1) of each step; -1 for a missing value."""
+    """Return a triple for each step: primitive, plan position (from 0) and source line (from 1).
+
+    A missing value is -1.
+    """
     triples = []
     for step in items(attempt.get("steps")):
         padded = [*items(step), None, None, None]

@@ -2,13 +2,15 @@
 
 ::
 
-    run folder --reading--> RunFiles --runs--> Run (overview) --------------------> terminal, page
-                                    --levels--> Level (rounds, calls, attempts) --> page
-                            resimulating --> GridFilm, Check ----------------------^
+    run folder --run_files--> RunFiles --runs--> Run (overview) --------------------> terminal, page
+                                      --levels--> Level (rounds, calls, attempts) --> page
+                              resimulation --> GridFilm, Check ----------------------^
 
-All classes are frozen. :func:`spca.common.web.packing.to_json` writes them field by field, and the scripts of the page
-read the same names. Times are in seconds since the beginning of the run, unless a docstring says otherwise. ``None``
-means that a value is not known.
+The arrows from the run folder to the values name the modules that make the values.
+
+All classes are frozen. :func:`spca.common.web.packing.to_json` writes each object field by field, and the scripts of
+the page read the fields by the same names. Times are in seconds since the beginning of the run, unless a docstring says
+otherwise. ``None`` means that a value is not known.
 """
 
 from __future__ import annotations
@@ -104,14 +106,15 @@ class LevelRow:
         steps_total: primitives of all attempts.
         durations: seconds of work by phase (``plan``, ``solve``, ``code``, ``act``).
         library: numbers of ``actions``, ``methods`` and ``bytes`` of the library after the level.
-        corrections: corrections of the simulator's judgement.
+        corrections: names of the corrections that changed a judgement of the simulator.
         check: result of comparing the re-simulation with the recording: ``equal``, ``different``, ``unrecorded``
             (nothing was recorded to compare with) or "" (not re-simulated).
         version: text that changes whenever the content of the level changes.
         writer: the stored problem writer (``NAME/vNNN``) that made the last plan; "" if a model made the last plan.
-        headline: for a failed level, a line about the end of the last attempt and the later rounds. It is "" for other
-            levels, and unless :func:`spca.report.page.assembly.read_run` has read the attempts.
-        group: for a failed level, the kind of the failure, such as ``stuck: pick_up``; "" like ``headline``.
+        headline: for a failed level, a line about the end of the last attempt and the later rounds. The line is "" for
+            other levels, and in an overview that was not made by :func:`spca.report.page.assembly.read_run`.
+        group: for a failed level, the kind of the failure, such as ``stuck: pick_up``; "" in the same cases as
+            ``headline``.
     """
 
     number: int
@@ -171,8 +174,8 @@ class LibraryMethod:
     Attributes:
         is_kept: whether the method is in the library at the end. Methods that a failed level wrote are discarded.
         is_action: whether the method is public; else the method is a helper.
-        level, attempt, call: origin of the newest version, as in :class:`Method`. The newest version is the version in
-            the library, or, if the method was not kept, the last version that ran.
+        level, attempt, call: origin of the newest version, as in :class:`Method`. If the method was kept, the newest
+            version is the version in the library, else the last version that ran.
         versions: number of different versions.
         failed: number of levels that failed at a line of the method.
     """
@@ -201,7 +204,8 @@ class Run:
         hashes: hashes of product, prompts and curriculum, as recorded in ``run.json``.
         continuations: a line for each time that the run was resumed with another source or other models.
         replayed: whether every answer came from a recording, so that the cost is not known.
-        methods: methods of all agents, if attempts were read; see :attr:`LevelRow.headline`.
+        methods: methods of all agents; () in an overview that was not made by
+            :func:`spca.report.page.assembly.read_run`.
     """
 
     id: str
@@ -248,7 +252,7 @@ class Report:
     Attributes:
         made: time at which the report was made, in seconds since the epoch.
         primitives: names of the agent's primitives, by code.
-        view: the address within the page that the page opens with; "" for the overview.
+        view: address, within the page, of the view with which the page opens; "" for the overview.
         running: whether a run is still going on.
     """
 
@@ -283,7 +287,7 @@ class Call:
         answer: the answer; "" if there was no answer.
         pddl: domain and problem in a planner's answer, else ().
         code: the problem writer in a planner's answer, or the methods in a coder's answer.
-        objection: reason of a coder that rejected the plan.
+        objection: why the coder rejected the plan; "" if the coder did not reject the plan.
     """
 
     file: str
@@ -372,7 +376,7 @@ class Attempt:
 
     Attributes:
         agent: id of the text of the agent that ran.
-        before: number of primitives that were executed before the attempt, since the reset.
+        before: number of primitives that were executed between the reset of the world and the attempt.
         steps: primitive, plan position (from 0) and source line (from 1) of each step.
         episode: the film for the player; None without a re-simulation.
         file: recorded file name of the agent; "" if not known.
@@ -396,11 +400,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A turn of CODE and ACT.
+    """A turn of a round: calls of the coder (CODE), then at most one attempt (ACT).
 
     Attributes:
         calls: calls of the coder.
-        diff: change of the agent's source since the attempt before.
+        diff: change of the agent's source since the previous attempt; None without a change.
         attempt: the attempt that followed; None if no attempt followed.
     """
 
@@ -417,9 +421,9 @@ class Round:
         number: number of the round, from 1; 0 for a plan of a stored writer.
         calls: calls of the planner.
         domain, problem: ids of the PDDL texts; "" without a plan.
-        domain_diff, problem_diff: changes of the PDDL texts since the plan before.
+        domain_diff, problem_diff: changes of the PDDL texts since the previous plan; None without a change.
         tries: turns of CODE and ACT.
-        writers: for number 0, the tried writers. The last writer made the plan; the earlier writers made no plan.
+        writers: for number 0, the tried writers. Only the last of them can have made a plan.
     """
 
     number: int
@@ -441,7 +445,7 @@ class Level:
     Attributes:
         blame: for an unsolved level, the blame of the last attempt, even if further rounds followed; None if no attempt
             was made.
-        texts: texts by id. On a page, texts that several levels use are in a piece of the run instead.
+        texts: texts by id. On a page, a text that several levels use is not here, but in a piece of the run.
         offer: the problem writer that the planner offered with the plan.
     """
 

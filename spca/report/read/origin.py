@@ -1,4 +1,5 @@
-"""The source of a result in words: commit, edited files, and hashes of product, prompts and curriculum."""
+"""Descriptions of the source of a result in words: commit, edited files, and hashes of product, prompts and curriculum.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def read_dirty(record: Mapping[str, Any]) -> bool | None:
 
 
 def read_hashes(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the recorded hashes by name (:data:`HASHED`), without unknown hashes."""
+    """Return the recorded hashes by name (:data:`HASHED`); names without a recorded hash are left out."""
     recorded = table(record.get("hashes"))
     return {name: recorded[name] for name in HASHED if text(recorded.get(name))}
 
@@ -55,7 +56,10 @@ def describe_origin(record: Mapping[str, Any]) -> str:
 
 
 def describe_commit(commit: str | None, dirty: bool | None) -> str:
-    """Return in words the commit and whether files had been edited since the commit (None: not known)."""
+    """Return words for the commit, and for whether files had been edited since the commit.
+
+    None means that a value is not known.
+    """
     if commit is None:
         return "commit unknown"
     edits = {True: " with edited files", False: "", None: " (edits unknown)"}[dirty]

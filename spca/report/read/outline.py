@@ -1,8 +1,10 @@
 """Line ranges of the methods in a Python source, found by indentation (no input or output).
 
-Unlike a syntax tree, an outline works for a source with a syntax error, costs a hundredth of the time (an agent has
-thousands of versions), and takes linear time for every text. Outline and syntax tree agree, with one exception: if an
-expression in brackets has lines that begin further left than the method, the outline ends the method there.
+Unlike a syntax tree, an outline can be made for a source with a syntax error. It takes a hundredth of the time, which
+matters because an agent has thousands of versions. The time is linear for every text.
+
+Outline and syntax tree agree, with one exception. If a line in brackets begins further left than its method, the
+outline ends the method there.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 MAX_CHARS: Final = 400_000
-"""Length of a text in characters, above which the text has no outline."""
+"""Largest length, in characters, of a text that has an outline."""
 
 _COMMENT_OR_STRING: Final = re.compile(
     r"""\#[^\n]*
@@ -43,7 +45,7 @@ class MethodLines:
 
 @lru_cache(maxsize=64)
 def methods(source: str) -> tuple[MethodLines, ...]:
-    """Return the methods of all classes and the functions in source order, except functions inside functions.
+    """Return all methods of classes, and all functions except functions inside functions, in source order.
 
     Return () for a text of more than :data:`MAX_CHARS` characters.
     """
@@ -104,6 +106,7 @@ def method_at(source: str, line: int) -> MethodLines | None:
 
 
 def method_named(source: str, name: str) -> MethodLines | None:
-    """Return the last method with a name, which is the method that Python keeps; None if there is no such method."""
+    """Return the last method called ``name``, which is the method that Python keeps; None if there is no such method.
+    """
     matching = (method for method in reversed(methods(source)) if method.name == name)
     return next(matching, None)

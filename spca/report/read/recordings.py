@@ -1,4 +1,7 @@
-"""Finding the level of a run that a user names, and reading its recording, whose values may be of any JSON type."""
+"""Finding the level of a run that a user names, and reading the level's recording.
+
+The values of a recording may be of any JSON type.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ class RecordedAttempt:
 
     Attributes:
         name: round and number of the attempt, such as "1.2".
-        before: number of primitives that were executed before the attempt, since the reset.
+        before: number of primitives that were executed between the reset of the world and the attempt.
         steps: the executed primitives.
         plan: calls of the plan as text.
     """
@@ -86,7 +89,8 @@ class RecordedAttempt:
         return self.plan[step.position] if 0 <= step.position < len(self.plan) else "?"
 
     def find_blamed(self) -> str:
-        """Return in words the line where the attempt failed and the step of the plan; "" if nothing is to blame."""
+        """Return words for the line where the attempt failed and for the step of the plan; "" if nothing is to blame.
+        """
         blamed = None if self.source is None else blame(self._record, self.source, "")
         if blamed is None:
             return ""
@@ -165,7 +169,7 @@ def _find_number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
 
 
 def _range(numbers: Sequence[int]) -> str:
-    """Return the first and the last number in words; ``numbers`` must be sorted."""
+    """Return words for the range from the first to the last number; ``numbers`` must be sorted."""
     return f"levels {numbers[0]} to {numbers[-1]}" if numbers else "no levels"
 
 

@@ -29,7 +29,8 @@ _LOCKS: Final = Path("/proc/locks")
 
 
 class RunFiles:
-    """The files of a run. The attributes hold the state when the folder was opened; methods read further files.
+    """The files of a run. The attributes hold the state at the time when the folder was opened; methods read further
+    files.
 
     Attributes:
         path: the folder's absolute path, without symbolic links.
@@ -88,7 +89,7 @@ class RunFiles:
         return summaries
 
     def tasks(self) -> tuple[Task, ...]:
-        """Return all levels of the run in order, including later levels; () if the curriculum cannot be read."""
+        """Return all levels of the run in order, begun or not; () if the curriculum cannot be read."""
         settings = table(self.info.get("settings"))
         start = text(settings.get("start_category")) or None
         selections = (text(settings.get(name)) for name in ("only", "levels"))
@@ -153,7 +154,9 @@ class RunFiles:
         return [by_number[number] for number in sorted(by_number)]
 
     def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
-        """Return the objects of a file of JSON lines; () if the file does not exist, because no line was written."""
+        """Return the objects of a file of JSON lines. If the file does not exist, no line was written, and the result
+        is ().
+        """
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
         lines = (data or b"").split(b"\n")
         objects = list[dict[str, Any]]()
@@ -176,7 +179,9 @@ class RunFiles:
         return tuple(objects)
 
     def read_object(self, name: str) -> dict[str, Any] | None:
-        """Return the JSON object in a file, such as a transcript; if the file cannot be read, warn and return None."""
+        """Return the JSON object in a file, such as a transcript; if the file cannot be read, add a warning and return
+        None.
+        """
         data = self.source(name)
         if data is None:
             return None
@@ -224,7 +229,8 @@ def open_run(path: Path) -> RunFiles:
 def is_held(folder: Path) -> bool:
     """Return whether a process holds the lock of a run's folder.
 
-    The function reads the kernel's list of locks. Trying the lock instead could make a run fail that starts just now.
+    The function reads the kernel's list of locks. Acquiring the lock as a test could make a run fail that starts at the
+    same time.
     """
     try:
         lock = (folder / LOCK).stat()
@@ -246,9 +252,10 @@ def is_held(folder: Path) -> bool:
 
 
 def _has_open(process: str, lock: os.stat_result) -> bool:
-    """Return whether a process, by its id, has the lock file open.
+    """Return whether the process with a given id has the lock file open.
 
-    On some file systems (btrfs, overlays) ``stat`` and the list of locks name different devices for the same file.
+    The check is needed because file systems such as btrfs and overlays have two devices for a file: one in ``stat``,
+    another in the list of locks.
     """
     for link in Path("/proc", process, "fd").glob("*"):
         try:

@@ -1,4 +1,5 @@
-"""The overview of a run: outcome, time and usage of each level, category and the run (reads run files only)."""
+"""The overview of a run: outcome, time and usage of each level, of each category and of the run (reads run files only).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _CALLS: Final = ("planner_call", "coder_call")
 
 
 def overview(files: RunFiles) -> Run:
-    """Return the overview of a run; ``check`` of its levels is "", because no level is re-simulated here."""
+    """Return the overview of a run. The ``check`` of each level is "", because this function re-simulates no level."""
     info = files.info
     history = History(0, files.events)
     tasks = {task.index + 1: task for task in files.tasks()}

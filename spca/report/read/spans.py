@@ -1,4 +1,4 @@
-"""The history of a level, read from its events: begins, work, and intervals of time (no input or output)."""
+"""The history of a level, read from its events: starts, pieces of work, and intervals of time (no input or output)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class History:
         return max(_times(self.events), default=None)
 
     def last(self, event: str) -> Event:
-        """Return the newest event of a name, or {} if there is no such event."""
+        """Return the newest event called ``event``, or {} if there is no such event."""
         for entry in reversed(self.events):
             if entry.get("event") == event:
                 return entry
@@ -128,9 +128,9 @@ def spans(
 
     Args:
         began: the start of the run, in seconds since the epoch.
-        statuses: "" or the status of failure of each attempt, by round (0 for stored writers) and by number within the
+        statuses: status of each attempt ("" for a success), by round (0 for stored writers) and by number within the
             round from 1.
-        open_status: status of a last attempt whose end is not in the log.
+        open_status: status of the last attempt if its end is not in the log.
         longest_act: duration of the longest attempt of the level in seconds; None if not known.
     """
     found = list[Span]()
@@ -178,9 +178,9 @@ def durations(summary: Mapping[str, Any], spent: Iterable[Span]) -> dict[str, fl
 
 
 def attempt_statuses(trajectory: Mapping[str, Any]) -> dict[tuple[int, int], str]:
-    """Return the status of each attempt in a trajectory file ("" for a success), by round and number in the round.
+    """Return the status of each attempt in a trajectory file ("" for a success).
 
-    Numbers of attempts count from 1.
+    A key is (round, number of the attempt in the round, from 1).
     """
     statuses: dict[tuple[int, int], str] = {}
     attempts_of_round = Counter[int]()
@@ -196,7 +196,7 @@ def attempt_statuses(trajectory: Mapping[str, Any]) -> dict[tuple[int, int], str
 def _call_spans(work: Work, end: float) -> list[Span]:
     """Return the span of a call that was logged at ``end``; for a planner's call, also the span of solving.
 
-    The event has the durations: first ``seconds`` of the call, then ``solve_s`` of solving.
+    The event records two durations: ``seconds`` of the call, then ``solve_s`` of solving.
     """
     event = work.event
     phase = "plan" if work.kind == "planner_call" else "code"

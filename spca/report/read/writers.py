@@ -15,7 +15,8 @@ class TriedWriter:
     """A stored problem writer that was tried on a level.
 
     Attributes:
-        miss: ``refused``, ``invalid`` or ``failed``; "" for the writer whose plan solved the level.
+        miss: ``refused``, ``invalid``, ``late``, ``failed`` or ``left_out``; "" for the writer whose plan solved the
+            level.
         reason: why the writer was not successful.
     """
 
@@ -46,7 +47,7 @@ class WriterRow:
     """A version of a problem writer.
 
     Attributes:
-        level: number of the level whose plan came with the version.
+        level: number of the level with whose plan the planner offered the version.
         planned: number of solved levels whose last plan the version made without a call of a model.
         failed: number of executed plans that did not solve the level, over all levels of the run.
         cases: number of levels that later versions must still solve.
@@ -71,7 +72,8 @@ def read_tried(event: Mapping[str, Any]) -> TriedWriter:
 
 
 def find_planning_writer(summary: Mapping[str, Any]) -> str:
-    """Return the label of the stored writer that made the last plan of a level; "" if a model made the plan."""
+    """Return the label of the stored writer that made the last plan of a level; "" if no stored writer made that plan.
+    """
     return text(table(summary.get("writers")).get("plan"))
 
 

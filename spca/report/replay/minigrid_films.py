@@ -1,4 +1,4 @@
-"""Films of re-simulated MiniGrid episodes, and the tiles, in the format of the player in our pages."""
+"""Films of re-simulated MiniGrid episodes, and the tiles of the films, in the format of the player in our pages."""
 
 from __future__ import annotations
 

@@ -29,14 +29,14 @@ LINES: Final = 5
 
 # Lengths are in pixels.
 _PANEL: Final = 544
-"""Largest width and height of a panel, unless even tiles of 8 pixels need more."""
+"""Largest width and height of a panel. A panel is larger only if tiles of 8 pixels, the smallest size, need more."""
 _MIN_TILE: Final = 8
 _MAX_TILE: Final = 32
 _MIN_WIDTH: Final = 640
 _MARGIN: Final = 16
 _TEXT_SIZE: Final = 15
 _LINE: Final = 22
-"""Height of a line of text."""
+"""Height of a line of text, in pixels."""
 _GROUND: Final = (24, 24, 30)
 _INK: Final = (232, 232, 236)
 _HATCH: Final = ((44, 44, 56), (66, 66, 84))
@@ -44,7 +44,7 @@ _HATCH_PERIOD: Final = 8
 _TITLES: Final = ("the world, the agent's view lit", "what the agent knows, unseen cells hatched")
 _MORE: Final = "..."
 _MAX_LINE: Final = 400
-"""Characters of a caption's line that are read; later characters are ignored."""
+"""Largest number of characters that are read of a caption's line; later characters are ignored."""
 
 
 class Painter:
@@ -52,7 +52,7 @@ class Painter:
 
     Args:
         frames: all frames that will be painted; they determine the size of the pictures.
-        tile: width and height of a cell in pixels; by default the largest that fits.
+        tile: width and height of a cell in pixels; by default the largest size with which a panel fits.
 
     Attributes:
         size: (width, height) of every picture in pixels; both are even, as some video codecs require.
@@ -84,7 +84,7 @@ class Painter:
 
         Args:
             number: index of the frame.
-            lines: lines of the caption; further lines than :data:`LINES` are ignored, and long lines are cut.
+            lines: lines of the caption. Lines after the first :data:`LINES` are ignored, and long lines are cut.
         """
         from PIL import Image, ImageDraw
 
@@ -112,7 +112,7 @@ class Painter:
     def _paint(
         self, picture: Picture, left: int, frame: GridFrame, codes: NDArray[np.uint8], lit: NDArray[np.bool_]
     ) -> None:
-        """Paint a panel into ``picture``, from the column of pixels ``left``.
+        """Paint a panel into ``picture``, with the panel's left edge at column ``left`` (in pixels).
 
         Args:
             codes: cell codes of the grid. In the true world, an unseen cell lies outside of the world and stays empty.
@@ -141,7 +141,8 @@ def place_frames(frames: Sequence[Frame]) -> tuple[list[GridFrame], int, int]:
         frames: at least one frame.
 
     Returns:
-        The placed frames, and the row and the column of their upper left cell in the true grid.
+        A triple: the placed frames, the row, and the column. Row and column are those of the placed grids' upper left
+            cell in the true grid.
     """
     grids = [each for frame in frames for each in _list_grids(frame)]
     starts = np.array([at for _, at in grids])
@@ -169,9 +170,9 @@ def place_frames(frames: Sequence[Frame]) -> tuple[list[GridFrame], int, int]:
 
 
 def _list_grids(frame: Frame) -> tuple[tuple[NDArray[np.uint8], tuple[int, int]], ...]:
-    """Return the grids of the truth, the map and the view, each with (row, column) of its upper left cell.
+    """Return three pairs (grid, place), for the truth, the map and the view.
 
-    Rows and columns are those of the true grid.
+    A place is the (row, column), in the true grid, of the upper left cell of the grid.
     """
     return (frame.truth, (0, 0)), (frame.known, frame.known_at), (frame.view, frame.view_at)
 
@@ -227,7 +228,7 @@ def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 def _cut(text: str, width: int, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> str:
-    """Cut a text to ``width`` pixels; a cut text ends with :data:`_MORE`."""
+    """Return a text that is cut to ``width`` pixels; a cut text ends with :data:`_MORE`."""
     if font.getlength(text) <= width:
         return text
 

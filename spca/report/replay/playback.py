@@ -100,7 +100,7 @@ def _find_targets(options: ReplayOptions, name: str) -> dict[str, Path]:
 
 
 def _find_attempt(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
-    """Return the index of the last attempt with a name, or of the last attempt if ``name`` is None.
+    """Return the index of the last attempt called ``name``; if ``name`` is None, of the last attempt.
 
     Raises:
         ReportError: no attempt has this name.
@@ -116,7 +116,9 @@ def _find_attempt(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
 
 
 def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, replayed: Sequence[Replayed]) -> None:
-    """Print a table of all attempts, and the plan, the primitives and the last map of the attempt at ``index``."""
+    """Print a table of all attempts. For the attempt at ``index``, also print the plan, the primitives and the last
+    map.
+    """
     print_line(console, "attempts", "bold")
     table_of_attempts = make_table("attempt", "status", "steps", "check", "why", left=5)
     for attempt, result in zip(attempts, replayed, strict=True):
@@ -215,7 +217,11 @@ def _write_captions(mission: str, attempt: RecordedAttempt, replayed: Replayed) 
 
 
 def _describe_line(number: int, sources: Sequence[str]) -> str:
-    """Return line ``number`` (from 1) of the source with its number; "" if no line is known."""
+    """Return the number and the code of line ``number`` (from 1); "" if no line is known.
+
+    Args:
+        sources: the lines of the source.
+    """
     if number <= 0:
         return ""
     code = sources[number - 1].strip() if number <= len(sources) else ""

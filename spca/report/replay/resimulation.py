@@ -1,4 +1,5 @@
-"""Re-simulation of trajectories: recorded primitives are replayed, and the states are compared with recorded states.
+"""Re-simulation of trajectories: recorded primitives are replayed, and the resulting states are compared with the
+recording.
 
 The content of a trajectory file is not trusted: every fault becomes the message of a
 :class:`~spca.report.read.model.Check`.
@@ -23,8 +24,9 @@ from spca.report.read.model import Check
 from spca.report.replay.minigrid_films import film_of
 
 ENV_ID: Final = re.compile(r"(?:MiniGrid|BabyAI)-[A-Za-z0-9._-]{1,100}")
-"""Environment ids that may be built. No other ids are allowed, because for an id ``module:id`` Gymnasium imports the
-module."""
+"""Environment ids that may be built. Other ids are forbidden, because Gymnasium would import the module of an id
+``module:id``.
+"""
 
 ELSEWHERE: Final = (
     "episodes of gridworld tasks are shown from the results of the evaluation: "
@@ -35,7 +37,7 @@ ELSEWHERE: Final = (
 _MAX_SEED: Final = 2**64
 _CODES: Final = frozenset(Primitive)
 _SHOWN: Final = 40
-"""Characters of an invalid value that a message repeats."""
+"""Largest number of characters that a message repeats of an invalid value."""
 
 _Recorded: TypeAlias = tuple[int | str, ...]
 """Recorded primitives by code; a string for an invalid value."""
@@ -67,12 +69,12 @@ class Resimulated:
 
 
 def resimulate(make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False) -> Resimulated:
-    """Replay every attempt of a trajectory.
+    """Replay every attempt of a trajectory, and return the films and checks.
 
     Args:
         make_world: builds the world; called only for ids that match :data:`ENV_ID`.
         trajectory: content of the trajectory file; its values may be of any JSON type.
-        upstream_rules: whether the run judged without corrections of the simulator.
+        upstream_rules: whether the run used the judgement of the simulator without corrections.
     """
     mission, attempts = replay_attempts(make_world, trajectory, upstream_rules=upstream_rules)
     # Equal attempts share one tuple of frames, so that each film is made once.
@@ -122,7 +124,7 @@ def is_elsewhere(trajectory: Mapping[str, Any]) -> bool:
 
 
 def is_judged_as_upstream(info: Mapping[str, Any]) -> bool:
-    """Return whether a run judged without corrections of the simulator.
+    """Return whether a run used the judgement of the simulator without corrections.
 
     Args:
         info: content of the run's ``run.json``.
@@ -135,7 +137,8 @@ class _Run:
     """The result of replaying primitives.
 
     Attributes:
-        start_hash, end_hash: hashes of the first and the last state of the attempt.
+        start_hash, end_hash: hashes of the first and the last state of the attempt; "" for a state that was not
+            reached.
         problem: why the replay ended early; "" for a complete replay.
     """
 
@@ -185,12 +188,12 @@ def _step_world(world: ReplayedWorld, code: int | str) -> None:
 
 
 def _replay_attempt(replay: Callable[[_Recorded, _Recorded], _Run], attempt: object, older_hash: object) -> Replayed:
-    """Replay a recorded attempt and compare the states with the recording.
+    """Replay a recorded attempt, compare the states with the recording, and return the replayed attempt.
 
     Args:
-        replay: replays the primitives before the attempt and the primitives of the attempt.
+        replay: function that replays the primitives before the attempt and the primitives of the attempt.
         attempt: the attempt's record, which may be any JSON value.
-        older_hash: recorded hash of the first state, if the record itself has no such hash.
+        older_hash: hash of the first state from another place in the trajectory, for a record without this hash.
     """
     if not isinstance(attempt, Mapping):
         return Replayed((), Check("different", f"the attempt is recorded as {_shorten_repr(attempt)}"))
@@ -208,7 +211,9 @@ def _replay_attempt(replay: Callable[[_Recorded, _Recorded], _Run], attempt: obj
 
 
 def _read_values(values: object) -> _Recorded:
-    """Return primitives from a JSON value; each value that is no primitive becomes a string."""
+    """Return the primitives in a JSON value; each value that is no primitive becomes the beginning of its
+    representation.
+    """
     values = values if isinstance(values, list) else [values]
     recorded: list[int | str] = []
     for value in values:
@@ -220,7 +225,7 @@ def _read_values(values: object) -> _Recorded:
 
 
 def _compare_with_recording(recorded: tuple[object, object, object], replayed: tuple[str, str, float]) -> Check:
-    """Compare a replay with a recording.
+    """Return the result of comparing a replay with its recording.
 
     Both tuples have the hash of the first state, the hash of the last state, and the last reward. None and "" stand for
     values that were not recorded.
@@ -261,9 +266,9 @@ def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _older_hash(trajectory: Mapping[str, Any], index: int, count: int) -> object:
-    """Return the hash of an attempt's first state, as older versions recorded the hash of the last attempt only.
+    """Return the hash of the first state of the last attempt, as older versions of the program recorded it.
 
-    For other attempts, return None.
+    For other attempts return None, because older versions did not record their hashes.
 
     Args:
         index: index of the attempt.

@@ -1,1 +1,1 @@
-"""Playing a level: code and execution for a plan, and round 0, in which stored problem writers plan."""
+"""Parts of playing a level: code and execution for one plan, and round 0, in which stored problem writers plan."""

@@ -1,4 +1,4 @@
-"""Levels in which a model gave no usable answer, and the error once there are too many in a row (pure)."""
+"""Barren levels, in which a model gave no usable answer, and the error after too many of them in a row (pure)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def flags_of_models(large: ModelRef, small: ModelRef, coder: ModelRef) -> dict[s
 
 
 def count_barren_end(finished: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many levels at the end of ``finished`` had a model that gave no usable answer.
+    """Return the number of consecutive levels at the end of ``finished`` in which a model gave no usable answer.
 
-    Because the result of such levels does not depend on what was learned, a resumed run plays them again.
+    A resumed run plays these levels again, because their results do not depend on what was learned.
     """
     count = 0
     for summary in reversed(finished):
@@ -43,7 +43,7 @@ def unusable_model(
 ) -> UnusableModelError | None:
     """Return an error that names a model without a usable answer in :data:`MAX_BARREN_LEVELS` levels in a row.
 
-    Return None if no model is that bad. Levels in which a role was not asked, such as levels that stored problem
+    Return None if there is no such model. Levels in which a role was not asked, such as levels that stored problem
     writers solved alone, are skipped. A row of levels ends at a level with a usable answer or with another model.
 
     Args:
@@ -62,7 +62,10 @@ def unusable_model(
 def _find_barren_row(
     finished: Sequence[Mapping[str, Any]], role: str, models: Mapping[str, str]
 ) -> list[Mapping[str, Any]]:
-    """Return the summaries of the latest levels in which ``role`` gave no usable answer, the newest first."""
+    """Return the summaries of the latest levels in a row in which ``role`` gave no usable answer, the newest first.
+
+    Levels in which ``role`` was not asked are skipped. The row ends at a level with a model that is not in ``models``.
+    """
     row: list[Mapping[str, Any]] = []
     for summary in reversed(finished):
         was_asked = summary["counters"][f"{role}_calls"] > 0

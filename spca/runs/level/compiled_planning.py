@@ -1,4 +1,5 @@
-"""Compiled planning in the loop: round 0 of a level, and the tally of problem writers after a level."""
+"""Planning by stored problem writers (compiled planning): round 0 of a level, and the tally of writers after a level.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +29,9 @@ from spca.runs.results import Attempt, DraftDecision, LevelContext, LevelResult,
 from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, writer_state
 
 _MAX_PLAN: Final = 400
-"""Characters of a plan that the reason of a failure quotes."""
+"""Largest number of characters of a plan that the reason of a failure quotes."""
 MAX_EXECUTED: Final = 2
-"""Plans of stored writers that are executed in one level. A writer that makes no plan does not count."""
+"""Largest number of stored writers' plans that are executed in one level. A writer without a plan does not count."""
 
 
 class Writers(Protocol):
@@ -107,7 +108,10 @@ class CompiledPlanning:
         return Round(last_plan, tuple(attempts), reason, snapshot=snapshot, missed=tuple(failures))
 
     def _time_plans(self, plans: Iterator[Plan | WriterFailure]) -> Iterator[Plan | WriterFailure]:
-        """Yield the plans and failures of writers, and emit the duration of each, that of the end included."""
+        """Yield the items of ``plans``, and emit an event with the seconds that each item took.
+
+        The time to find that no item is left is emitted, too.
+        """
         while True:
             started = time.perf_counter()
             result = next(plans, None)
@@ -119,7 +123,7 @@ class CompiledPlanning:
     def _try_plan(
         self, level: LevelContext, plan: Plan, snapshot: Snapshot, start: Checkpoint, attempts: list[Attempt]
     ) -> WriterFailure | None:
-        """Execute ``plan`` and append the attempt to ``attempts``; return the failure, None if the level is solved.
+        """Execute ``plan`` and append the attempt to ``attempts``; return the failure, or None if the level is solved.
 
         If no code can be obtained for the plan, no attempt is appended.
         """
@@ -151,12 +155,13 @@ class CompiledPlanning:
         return True
 
     def inform_level(self, level: LevelContext, tried: Round) -> LevelContext:
-        """Return ``level`` with the attempts of round 0 and a description of its writers, for the later rounds."""
+        """Return ``level`` with the attempts of round 0 and a description of the problem writers, for the later rounds.
+        """
         description = self._writers.describe_writers(tried.missed, level.info) if self._writers else None
         return replace(level, tried=tried.attempts, writers=description)
 
     def conclude(self, level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> DraftDecision | None:
-        """Tally the writers that were tried on a finished level, and decide on the draft that came with its plan.
+        """Tally the writers that were tried on a finished level, and decide on the draft in the plan of the level.
 
         If a model later gave the same plan as a writer, the writer is not blamed. If that plan solved the level, the
         writer counts as having solved the level.
@@ -194,7 +199,12 @@ def _make_failure(plan: Plan, why: str) -> WriterFailure:
 
 
 def _describe_tried(result: Plan | WriterFailure, failure: WriterFailure | None) -> dict[str, object]:
-    """Return the data of the event for a writer that was tried; ``result`` is what the writer returned."""
+    """Return the data of the event for a writer that was tried.
+
+    Args:
+        result: what the writer returned.
+        failure: why the writer did not solve the level; None if its plan solved the level.
+    """
     label = result.writer if isinstance(result, Plan) else result.label
     if failure is None:
         return {"writer": label, "miss": "", "reason": ""}
@@ -202,7 +212,7 @@ def _describe_tried(result: Plan | WriterFailure, failure: WriterFailure | None)
 
 
 def _make_case(level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Case | None:
-    """Return a solved level as a case for problem writers, None if the last round has no snapshot."""
+    """Return a solved level as a case for problem writers; None if the last round has no snapshot."""
     last = result.attempts[-1]
     snapshot = result.rounds[-1].snapshot
     if snapshot is None:

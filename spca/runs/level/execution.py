@@ -1,6 +1,6 @@
 """CODE and ACT for one plan: let the coder write the missing actions, then execute the plan in the world.
 
-The loop uses this for the planner's plans, and round 0 for plans of stored problem writers.
+The loop does this for plans of the planner, and round 0 does this for plans of stored problem writers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Coder(Protocol):
         agent: AgentSource,
         check: RegressionCheck | None = None,
     ) -> CodePatch | CodeFailure | PlanObjection:
-        """Return ``agent`` with new code for ``actions``, why no code was obtained, or why the plan is wrong."""
+        """Return ``agent`` with new code for ``actions``; or why no code was obtained; or why the plan is wrong."""
         ...
 
 
@@ -72,9 +72,9 @@ class Execution:
     def implement(
         self, number: int, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, error: str | None
     ) -> CodePatch | CodeFailure | PlanObjection:
-        """Return ``agent`` with the actions of ``plan`` that the agent lacks, or why no code was written.
+        """Return ``agent`` with the actions of ``plan`` that the agent lacks; or why no code was obtained.
 
-        If there is an ``error`` of the last attempt, the coder rewrites all actions of ``plan``.
+        If the last attempt has failed with ``error``, the coder rewrites all actions of ``plan``.
         """
         self.progress(number, "code")
         wanted = plan.actions if error else library.missing(agent.text, plan.actions)

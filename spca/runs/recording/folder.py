@@ -49,7 +49,8 @@ LOCK: Final = "state/.lock"
 CURRICULUM: Final = "state/curriculum.json"
 FIRST_AGENT: Final = "agents/agent_v0.py"
 ASKED_ANEW: Final = "asked_anew"
-"""Field of ``run.json``: role -> ``n``: a resumed run does not reuse answers from the first ``n`` calls of the run."""
+"""Field of ``run.json``: role -> ``n``; for this role, a resumed run does not reuse answers to the first ``n`` calls.
+"""
 
 
 def layout_fault(path: Path) -> str:
@@ -76,7 +77,7 @@ In the commands, {0} stands for the program, {1} for the name of the folder and 
 
 
 def other_kind(path: Path, wanted: str = RUN) -> str:
-    """Return an error message if a folder is of another kind than the ``wanted`` one, else "".
+    """Return an error message if a folder is not of the ``wanted`` kind but, for example, an evaluation; else "".
 
     Args:
         wanted: name of the record file of the wanted kind, a key of :data:`_KINDS`.
@@ -90,7 +91,7 @@ def other_kind(path: Path, wanted: str = RUN) -> str:
 
 
 def existing(runs: Path, name: str, record: str) -> Path:
-    """Return the folder in ``runs`` with an id; the folder contains the file ``record``.
+    """Return the folder in ``runs`` that has the id ``name`` and contains the file ``record``.
 
     Args:
         name: the id, or the beginning of exactly one id.
@@ -121,7 +122,7 @@ def existing(runs: Path, name: str, record: str) -> Path:
 
 
 def suggest_id(name: str, known: Sequence[str]) -> str:
-    """Return the end of an error message on the unknown id ``name``: the most similar or the latest known id.
+    """Return the end of an error message on the unknown id ``name``: the most similar known id, else the latest one.
 
     Args:
         known: ids in order of time, so that the latest is the last.
@@ -133,7 +134,7 @@ def suggest_id(name: str, known: Sequence[str]) -> str:
 
 
 def only_folder(runs: Path, name: str) -> Path | None:
-    """Return the only folder in ``runs`` whose name begins with ``name``; None if no or several names do."""
+    """Return the only folder in ``runs`` whose name begins with ``name``; None if there is none or more than one."""
     # os.path.isdir returns False if a name is too long; Path.is_dir would raise an error.
     entries = runs.iterdir() if name and os.path.isdir(runs) else ()
     matching = [entry for entry in entries if entry.name.startswith(name)]
@@ -141,9 +142,9 @@ def only_folder(runs: Path, name: str) -> Path | None:
 
 
 _MAX_LISTED: Final = 5
-"""Ids that an error message lists."""
+"""Largest number of ids that an error message lists."""
 _MAX_COMPARED: Final = 100
-"""Characters of a name that are compared with known ids, because comparing takes long."""
+"""Number of leading characters of a name that are compared with known ids, because comparing takes long."""
 _MIN_LIKENESS: Final = 0.8
 """Least similarity of a suggested id, as a ratio of :mod:`difflib` from 0 to 1."""
 
@@ -174,7 +175,7 @@ class LearnedFiles(NamedTuple):
         info: content of ``run.json``.
         state: content of ``state/state.json``.
         curriculum: text of the curriculum.
-        agents: category -> name of the agent's file; the key "" stands for all categories without an own file.
+        agents: category -> name of the agent's file; the key "" stands for all categories that are not keys.
         texts: name of an agent's file -> text of the file.
     """
 
@@ -202,10 +203,10 @@ class RunFolder:
         trusted: TrustedPDDL | None = None,
         prompt_log: str = "",
     ) -> RunFolder:
-        """Make the folder of a new run in ``runs``, with the files of its beginning, and return it.
+        """Create the folder of a new run in ``runs``, write its first files, and return it.
 
         Args:
-            info: content of ``run.json``, besides the run's id.
+            info: content of ``run.json``, without the run's id.
             curriculum: text of the curriculum.
             agent: the agent to begin with.
             trusted: the PDDL to begin with, if any.
@@ -243,10 +244,11 @@ class RunFolder:
 
     @classmethod
     def find_learned(cls, given: str | None, runs: Path, cwd: Path) -> RunFolder:
-        """Return the run to take learned agents from.
+        """Return the folder of the run whose learned agents are to be used.
 
         Args:
-            given: folder of the run, relative to ``cwd``, or id in ``runs``; None for the latest finished run.
+            given: path of the run folder, relative to ``cwd``, or id of a run in ``runs``; None for the latest finished
+                run.
 
         Raises:
             ResumeError: see :meth:`open`; or no run in ``runs`` is finished.

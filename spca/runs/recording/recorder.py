@@ -29,9 +29,9 @@ class Recorder:
     Attributes:
         finished: summaries of the finished levels, in order.
         taken_back: number of levels that were finished without a usable answer and are played again.
-        agent: the library for the next level.
+        agent: the library (agent source) for the next level.
         category: category of the current or the last level; None before the first level.
-        trusted: PDDL of the last solved level in ``category``; None if there is none, or without reuse.
+        trusted: PDDL of the last solved level in ``category``; None if there is none, or if reuse is switched off.
         sandbox: level of the sandbox in which generated code runs.
 
     Args:
@@ -66,8 +66,8 @@ class Recorder:
     def enter(self, category: str) -> bool:
         """Begin a level of ``category``; return whether the category changes. The first category is no change.
 
-        If the category changes, the trusted PDDL is forgotten. Without carry-over, the agent also becomes the first
-        agent of the run again.
+        If the category changes, the trusted PDDL is forgotten. If carry-over is switched off, the agent also becomes
+        the first agent of the run again.
         """
         if category == self.category:
             return False
@@ -173,7 +173,8 @@ class Recorder:
         self._folder.write_json("run.json", info | {ASKED_ANEW: asked_anew})
 
     def spent_on(self, index: int) -> dict[str, Any]:
-        """Return requests, tokens and USD of the level ``index`` (from 1), those before a kill of the run included."""
+        """Return requests, tokens and USD of the level ``index`` (from 1), including those before the run was killed.
+        """
         return sums(record for record in self._ledger.records if record.place.index == index)
 
     def spent(self) -> dict[str, Any]:
@@ -252,7 +253,7 @@ class Recorder:
     def _summaries_of_library(self, since: int = 0) -> list[dict[str, Any]]:
         """Return summaries of levels that were played with the present library; skip the first ``since`` levels.
 
-        Without carry-over, each category has a library of its own.
+        If carry-over is switched off, each category has a library of its own.
         """
         latest = self.finished[since:]
         if self._carries_over:
@@ -276,10 +277,11 @@ def _read_agent(folder: RunFolder, name: str) -> AgentSource:
 
 
 def _summarise_writers(result: LevelResult, considered: DraftDecision | None) -> dict[str, Any]:
-    """Return the part of a level's summary on problem writers.
+    """Return the part of a level's summary that describes problem writers.
 
-    The field ``plan`` is the label of the writer of the last plan, "" for a plan of a model. The field ``missed`` lists
-    the failures of writers. The other fields describe the decision on the draft that came with the plan.
+    The field ``plan`` is the label of the writer that made the last plan; "" if a model made the plan. The field
+    ``missed`` lists the failures of writers. The other fields describe the decision on the draft that came with the
+    plan.
     """
     failures = [asdict(failure) for played in result.rounds for failure in played.missed]
     tried = {"plan": result.plan.writer if result.plan else "", "missed": failures}

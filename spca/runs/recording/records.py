@@ -25,7 +25,7 @@ from spca.errors import ResumeError
 from spca.runs.settings import ADDRESSES, MODELS, PLAIN, ModelSettings, Settings
 
 _MAX_SHOWN: Final = 120
-"""Characters of a field's path in an error message."""
+"""Largest number of characters of a field's path in an error message."""
 
 
 def _check_file_name(name: str) -> str:
@@ -49,7 +49,7 @@ class StrictRecord(BaseModel):
 
 
 class LevelRecord(StrictRecord):
-    """The level of a summary."""
+    """The level that a summary describes."""
 
     category: str
     level_name: str
@@ -93,7 +93,7 @@ class LearnedLevel(StrictRecord):
 
 
 class UnusableRecord(StrictRecord):
-    """A model that gave no usable answer in a level; ``began`` is how its last unusable answer began."""
+    """A model that gave no usable answer in a level; ``began`` is the beginning of its last unusable answer."""
 
     model: str
     calls: Count
@@ -121,7 +121,8 @@ class Summary(StrictRecord):
 
     @model_validator(mode="after")
     def check_index(self) -> Self:
-        """Refuse a level with an unusable model but without ``index``, by which the level's requests are found."""
+        """Raise an error if the level has an unusable model but no ``index``, by which the level's requests are found.
+        """
         if self.unusable and not self.index:
             raise ValueError("it has no index")
         return self
@@ -133,7 +134,7 @@ class WriterRecord(StrictRecord):
     Attributes:
         born: category and environment id of the level that the writer came from.
         cases: names of the trajectory files of levels that the writer must solve.
-        solved, failed: numbers of levels.
+        solved, failed: numbers of levels that the writer has solved, and has failed to solve.
     """
 
     name: FileName
@@ -251,7 +252,7 @@ TRAJECTORY: Final = TypeAdapter(SolvedTrajectory)
 
 
 def check_record(kind: TypeAdapter[Any], value: object, path: Path, within: str = "") -> None:
-    """Refuse a value from a file if the value does not fit the model ``kind``.
+    """Raise an error if a value from a file does not fit the model ``kind``.
 
     Args:
         path: path of the file, for the error message.
@@ -267,7 +268,7 @@ def check_record(kind: TypeAdapter[Any], value: object, path: Path, within: str 
 
 
 def check_learned(info: object, state: dict[str, Any], folder: Path) -> None:
-    """Refuse a run from whose ``run.json`` and state the learned agents cannot be read.
+    """Raise an error if the learned agents of a run cannot be read from its ``run.json`` and its state.
 
     Args:
         info: content of ``run.json``.

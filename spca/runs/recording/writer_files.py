@@ -1,9 +1,9 @@
 """Save and load the problem writers of a run: files ``pddl/writers/NAME/vNNN.{py,pddl,json}``.
 
-The source (``.py``) and the domain (``.pddl``) of a version never change. The tally of a version, and the levels that
-it must go on solving, do change. Therefore tally and levels are part of ``state/state.json``, which each level's commit
-replaces. The ``.json`` file only repeats them for readers. A solved level is recorded as the name of its trajectory
-file.
+The source (``.py``) and the domain (``.pddl``) of a version never change. The tally of a version changes, and so do its
+cases, the levels that it must still solve. Therefore tally and cases are part of ``state/state.json``, which is
+replaced after each level. The ``.json`` file only repeats tally and cases for readers. A case is recorded as the name
+of its trajectory file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class WriterFiles:
         self._written: dict[str, tuple[dict[str, Any], ProblemWriter]] = {}
 
     def clear(self, accepted: Collection[str]) -> None:
-        """Remove the files of writers whose labels are not ``accepted``; a killed level may have left such files."""
+        """Remove the files of writers whose labels are not in ``accepted``.
+
+        Such files may exist if the run was killed during a level.
+        """
         for file in (self._folder.path / FOLDER).glob("*/*"):
             if f"{file.parent.name}/{file.stem}" not in accepted:
                 file.unlink()

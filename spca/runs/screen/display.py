@@ -35,11 +35,11 @@ from spca.runs.screen.lines import (
 _WORKING: Final = {"": "world", "plan": "solver", "code": "checks", "act": "world"}
 """Phase -> the part that works in the phase while no model is asked."""
 _LONG = 5.0
-"""Seconds after which a wait is reported in a file."""
+"""Seconds after which a wait is reported if the output is not a terminal."""
 _SILENT = 30.0
-"""Seconds without a report after which also a shorter wait is reported in a file."""
+"""Seconds without a report, after which a shorter wait is reported, too."""
 _LOOK = 0.5
-"""Seconds between two looks at the current wait."""
+"""Seconds between two checks of the current wait."""
 _REFRESHES: Final = 12.5
 """Refreshes of the live line per second."""
 
@@ -191,7 +191,7 @@ class Display:
 
     @contextmanager
     def asking(self, who: str, model: str) -> Iterator[None]:
-        """Show until the block ends that a model is asked.
+        """Show that a model is being asked, until the block ends.
 
         Args:
             who: role of the model.
@@ -227,7 +227,11 @@ class Display:
         return self._spinner
 
     def _describe_work(self, wait: _Wait, waited: str = "") -> list[str]:
-        """Return the round, the wait and the usage of the run in words; "" for a part that says nothing."""
+        """Return three texts: the round, the wait, and the usage of the run; a text is "" if there is nothing to say.
+
+        Args:
+            waited: duration of the wait; "" to leave the duration out.
+        """
         round_words = f"round {self._round}" if self._round else ""
         wait_words = " ".join(filter(None, (wait.who, wait.model, waited)))
         return [round_words, wait_words, spending.so_far(self._usage)]
@@ -263,7 +267,7 @@ class Display:
             self._console.print(columns.make_heading(self._task.category))
 
     def level_ended(self, summary: Mapping[str, Any], ended: Sequence[str] = ()) -> None:
-        """Print the result of a level, and below it the failures on the way.
+        """Print the result of a level, and below it the repairs, refusals and failed attempts in the level.
 
         Args:
             summary: summary of the level.

@@ -44,9 +44,9 @@ _DROP_ORDER: Final = ("rounds", "tokens", "steps", "USD", "calls", "spent", "tim
 _PAID: Final = frozenset({"tokens", "USD", "spent"})
 """Headings of the figures that are shown only if a model costs money."""
 _MAX_FAULT: Final = 160
-"""Characters of the description of an unusable answer."""
+"""Largest number of characters of the fault in a line on an unusable answer."""
 _MAX_REPEATED: Final = 60
-"""Characters of a repeated line that are quoted beside the number of repetitions."""
+"""Largest number of characters of a repeated line that are quoted beside the number of repetitions."""
 
 
 class RepeatedLine:
@@ -99,7 +99,10 @@ def describe_failure(summary: Mapping[str, Any]) -> str:
 
 
 def describe_culprits(failures: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many levels each culprit has failed, the most frequent culprit first; "" if no level failed."""
+    """Return for each culprit how many levels failed because of it, in words, the most frequent culprit first.
+
+    Return "" if no level failed.
+    """
     culprits = Counter(failure["failed_by"] for failure in failures if failure.get("failed_by"))
     counts = ", ".join(f"{count} by {culprit}" for culprit, count in culprits.most_common())
     return f"failed: {counts}" if counts else ""
@@ -165,7 +168,7 @@ class LevelColumns:
         return self._make_row(name, figures)
 
     def name_wait(self, since: str, number: int, task: Task) -> str:
-        """Return the beginning of a line on a wait, aligned with the results.
+        """Return the beginning of a line that reports a wait; it is aligned with the results of the levels.
 
         Args:
             since: when the wait began, as a duration since the start of the run.
@@ -185,7 +188,7 @@ class LevelColumns:
 
 
 def _measure_figures(headings: Sequence[str]) -> int:
-    """Return the width of the figures with a space before each."""
+    """Return the width of all figures, including a space before each figure."""
     return sum(_WIDTHS[heading] + 1 for heading in headings)
 
 

@@ -33,9 +33,7 @@ VIEW: Final = AgentView("", np.full((3, 3), EMPTY, np.uint8), np.zeros((7, 7), n
 """The state that is shown to every attempt; the attempts do not depend on its values."""
 
 _REFUSED: Final = 0
-"""The primitive that an attempt yields if the attempted call raised an error. If the call succeeds, the attempt yields
-1.
-"""
+"""Primitive that an attempt yields if the attempted call raises an error; if the call succeeds, it yields 1."""
 
 _EFFECT_SECONDS: Final = 0.5
 """Largest number of seconds to wait for the effect of an attempt that reported success."""

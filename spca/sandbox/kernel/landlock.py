@@ -1,5 +1,4 @@
-"""A Landlock domain without any rights: its processes can reach no file, TCP port, outside process or abstract socket.
-"""
+"""A Landlock domain without any rights: it blocks all files, TCP ports, outside processes and abstract sockets."""
 
 from __future__ import annotations
 

@@ -118,7 +118,9 @@ def list_allowed(read_fd: int, write_fd: int) -> tuple[Call, ...]:
 
 
 def assemble(calls: tuple[Call, ...]) -> tuple[Instruction, ...]:
-    """Return the filter program for ``calls``: every jump is short and goes forward, and every path ends in a return.
+    """Return the filter program for ``calls``.
+
+    Every jump is short and goes forward, and every path ends in a return.
     """
     program = [
         Instruction(_LOAD, 0, 0, _ARCH_AT),
@@ -168,7 +170,9 @@ def compile_filter(read_fd: int, write_fd: int) -> bytes:
 
 
 def refuse_executable_data() -> None:
-    """Switch off the personality flag that makes readable memory executable, because the filter cannot see this flag.
+    """Switch off the personality flag that makes readable memory executable.
+
+    This is necessary because the filter cannot see the flag.
     """
     personality = syscall(_PERSONALITY, _PERSONALITY_QUERY)
     if personality & _READ_IMPLIES_EXEC:

@@ -182,8 +182,7 @@ class Zygote:
 
     @contextmanager
     def _unless_broken(self) -> Iterator[None]:
-        """Guard one request: raise SandboxError if an earlier request was interrupted before its answer was complete.
-        """
+        """Guard one request: raise SandboxError if an earlier request was interrupted before it was complete."""
         if self._broken or self._owner != os.getpid():
             raise SandboxError("the sandbox's process cannot be asked any more")
         self._broken = True

@@ -187,8 +187,7 @@ class SandboxEpisode:
         return None
 
     def _is_starved(self, limit: float) -> bool:
-        """Return whether the worker has used less than half of ``limit`` as processor time since this was last checked.
-        """
+        """Return whether the worker used less than half of ``limit`` as processor time since the previous check."""
         return self._worker.cpu_seconds() - self._cpu_used < limit / 2
 
     def _keep_printed(self, data: bytes) -> None:

@@ -29,8 +29,9 @@ Arguments = tuple[str, ...] | dict[str, str]
 
 
 class Asked(NamedTuple):
-    """A yielded primitive: its code, the position of its step in the plan (from 0), and the line of the innermost
-    generator.
+    """A yielded primitive.
+
+    It consists of its code, its step's position in the plan (from 0), and the line of the innermost generator.
     """
 
     code: int
@@ -187,8 +188,7 @@ class Runner:
         return None
 
     def _next_primitive(self) -> Asked | Done | Fault:
-        """Continue the current action, and begin the next actions, until an action yields a primitive or the plan ends.
-        """
+        """Continue the current action, and begin the next ones, until one yields a primitive or the plan ends."""
         while self._position < len(self._steps):
             running = self._running or self._begin_action(*self._steps[self._position])
             try:

@@ -44,8 +44,9 @@ _MAX_NAME: Final = 60
 
 
 class Start(NamedTuple):
-    """Content of the first message of an episode; its fields are arguments of
-    :class:`~spca.sandbox.process.runner.Runner`.
+    """Content of the first message of an episode.
+
+    The fields are arguments of :class:`~spca.sandbox.process.runner.Runner`.
     """
 
     module: CodeType

@@ -36,8 +36,9 @@ REAP: the payload is the pid of a worker to kill. The integer of the answer is t
 """
 
 HOST_CHECK: Final = 1.0
-"""Seconds between checks whether the host is alive; usually the socket closes first, which also shows that the host has
-ended.
+"""Seconds between checks whether the host is alive.
+
+If the host has ended, its socket usually closes before the next check.
 """
 
 Work = Callable[[int, int], NoReturn]
