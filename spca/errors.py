@@ -106,8 +106,7 @@ class PromptTooLongError(ProviderConfigError):
 
 
 class ReplayMissError(ProviderConfigError):
-    """A recorded run that is used as a model holds no answer to a call; the run that made the call cannot be resumed.
-    """
+    """A recorded run that is used as a model holds no answer to a call; the calling run cannot be resumed."""
 
     resumable = False
 

@@ -44,8 +44,7 @@ class Lockstep:
 
 
 class RealTimeLoop:
-    """Runner that ticks the controller in a thread of its own, while the caller of ``advance`` makes decisions at 10
-    Hz.
+    """Runner that ticks in a thread of its own, while the caller of ``advance`` makes decisions at 10 Hz.
 
     An error in a tick stops the robot (see :meth:`Controller.tick`) and ends the thread, and ``advance`` raises the
     error again. Leaving the context ends the thread and stops the robot. The context may be entered again.

@@ -173,7 +173,8 @@ class Explorer:
         return bool(self._thread and self._thread.is_alive())
 
     def run(self, minutes: float = math.inf) -> Summary:
-        """Explore until the time is up, the model ends the exploration, or the model is gone and no frontiers are left.
+        """Explore until the time is up, the model ends the exploration, or, without a model, nothing is left to
+        explore.
 
         Ctrl-C also ends the exploration. The robot is stopped and the memory is saved in any case.
 

@@ -94,8 +94,7 @@ def _report_stop(code: int, reason: str, go_on: str) -> int:
 
 
 def discard_output() -> None:
-    """Redirect standard output to /dev/null after a failed write, because Python flushes its buffer once more at exit.
-    """
+    """Redirect stdout to /dev/null after a failed write, because Python flushes its buffer once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

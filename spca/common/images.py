@@ -180,8 +180,7 @@ class PaletteFrames:
             distance += 4
 
     def iterate_indices(self, palette: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
-        """Yield for each picture an array (height, width): per pixel, the index of the nearest colour in ``palette``.
-        """
+        """Yield each picture as an array (height, width): per pixel, the index of the nearest colour in ``palette``."""
         known = palette.astype(np.int64)
         nearest = [np.abs(known - colour).sum(axis=1).argmin() for colour in _channels(self._colours)]
         entries = np.array(nearest, dtype=np.uint8)

@@ -6,12 +6,12 @@
       evaluation.json       settings, versions, time of the end
       episodes.jsonl        one line for each episode, written when all episodes are played
       proofs.jsonl          one line for each failed episode: the verdict of a search with full information
-      bot.jsonl             one line for each episode that the bot of BabyAI played, if the user asked for the bot
+      bot.jsonl             one line for each episode that the bot of BabyAI played, if the user asked for this
       summary.json          figures; written last
       report.html           the page
-      frozen/               copies of agents by category, curriculum and writers, made when the evaluation began
+      frozen/               copies, made at the start: agents by category, the curriculum, the writers
       state/                journals of the finished episodes, kept until the results are written
-      calls.jsonl, llm/     requests to the model that the user named, as in a run
+      calls.jsonl, llm/     requests to the planner model, in the format of a run
 """
 
 from __future__ import annotations

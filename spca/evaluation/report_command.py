@@ -72,7 +72,7 @@ def describe_page(page: Path) -> str:
 
 
 def look_at(folder: EvaluationFolder) -> str:
-    """Return a line for the user with the command that shows an evaluation."""
+    """Return a line for the user with the command that reports an evaluation."""
     return one_line(f"look at it: {program()} report {folder.id}{where_runs_lie(folder.path.parent)}")
 
 

@@ -25,10 +25,10 @@ class Seeds:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Return the seeds that a text names, such as ``7,1000:1020``.
+        """Return the seeds that ``text`` lists, such as ``7,1000:1020``.
 
         Raises:
-            ValueError: the text is no list of seeds and ranges, or a seed or a range is too large.
+            ValueError: the text is not a list of seeds and ranges, or a seed or a range is too large.
         """
         limits = f"{MAX_EPISODES:,} seeds of at most 1,000,000,000"
         values: set[int] = set()

@@ -15,7 +15,7 @@ from spca.runs.curriculum import Task, split_names
 
 
 def list_warnings(learned: Learned, words: int | None, seeds: Sequence[int]) -> list[str]:
-    """Return warnings about circumstances that devalue the results of an evaluation.
+    """Return warnings about circumstances that make the results of an evaluation less valuable.
 
     Args:
         learned: the agents and writers that are evaluated.
@@ -39,7 +39,7 @@ def list_warnings(learned: Learned, words: int | None, seeds: Sequence[int]) -> 
 def select_episodes(
     settings: EvaluationSettings, tasks: Sequence[Task], outside: Sequence[Task]
 ) -> tuple[Episode, ...]:
-    """Return the episodes of an evaluation: every selected task with every seed, tasks of the curriculum first.
+    """Return the episodes of an evaluation: every selected task with every seed; tasks of the curriculum come first.
 
     Args:
         tasks: the tasks of the curriculum.
@@ -79,7 +79,7 @@ def _filter_tasks(settings: EvaluationSettings, tasks: Sequence[Task]) -> list[T
 
 
 def _read_categories(names: str, known: Iterable[str]) -> frozenset[str]:
-    """Return the categories that the user names, separated by commas.
+    """Return the categories that ``names`` lists, separated by commas.
 
     Raises:
         SettingsError: a category is not one of ``known``.

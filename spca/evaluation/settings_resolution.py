@@ -22,8 +22,8 @@ from spca.runs.settings import Settings
 def resolve_evaluation(options: EvaluateOptions, learned: Learned) -> EvaluationSettings:
     """Return the settings of a new evaluation.
 
-    A model that an environment variable names is not used. The settings of the run are the defaults for renamed words
-    and the rules. If words are renamed, the default is to ask no model.
+    Environment variables cannot choose the model. Without options for renamed words and for the rules of judgement, the
+    run's settings apply. If words are renamed, the default is to ask no model.
 
     Raises:
         SettingsError: an option is invalid, or more than one process would ask a model.
@@ -86,12 +86,13 @@ def _resolve_planning(planner: PlannerOptions, model: str, words: int | None, *,
 def name_taught(categories: Sequence[str], tasks: Sequence[Task], *, outside: bool) -> str | None:
     """Return the learned categories, separated by commas, as the default of an evaluation's categories.
 
-    None stands for all categories: the run has learned in every category, or the learned categories are not known.
+    Return None, which stands for all categories, if the run has learned in every category. Also return None if the
+    learned categories are not known.
 
     Args:
         categories: the categories that a run has learned; () if they are not known.
         tasks: all levels of the curriculum.
-        outside: whether ids outside the curriculum are played, too.
+        outside: whether ids outside the curriculum are also played.
     """
     if not categories or {task.category for task in tasks} <= {*categories}:
         return None
@@ -121,7 +122,9 @@ def resume_settings(options: EvaluateOptions, recorded: EvaluationSettings, know
 
 
 def _list_claims(options: EvaluateOptions, recorded: EvaluationSettings, known: Curriculum) -> list[Claim]:
-    """Return the options that must agree with the recorded settings; None where the user has not set the option."""
+    """Return, for each option that must agree with the recorded settings, its value (None if not set) and the recorded
+    value.
+    """
     episodes = options.episodes
     categories, ids = known.split_selection(episodes.only)
     # The settings record the file's name as the user gave it then; now the user may give a path of the same file.
@@ -146,7 +149,7 @@ def _list_claims(options: EvaluateOptions, recorded: EvaluationSettings, known: 
 
 
 def require_one_process(given: int | None, model: str) -> None:
-    """Refuse several processes if a model is asked, because only one process can keep the ledger of its requests.
+    """Raise an error if several processes would ask a model, because only one process can record its requests.
 
     Args:
         given: the number of processes that the user chose; None if the user chose no number.

@@ -57,12 +57,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Figures of all ids of the curriculum, or of all ids outside of the curriculum.
+    """Figures of all ids in the curriculum, or of all ids outside the curriculum.
 
     Attributes:
         pooled: figures of all episodes.
-        interval: share and interval of ``pooled.pass1`` by a bootstrap that resamples ids; None if there is no episode.
-        interval_solved: share and interval of ``pooled.solved`` by the same bootstrap.
+        interval: value of ``pooled.pass1`` and its interval by a bootstrap that resamples ids; None if there is no
+            episode.
+        interval_solved: value of ``pooled.solved`` and its interval by the same bootstrap.
         categories: figures by category.
         ids: figures by environment id.
     """
@@ -85,7 +86,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """Counts of the episodes that we (the frozen agent) and the bot played, by who solved them.
+    """Numbers of episodes that both we (the frozen agent) and the bot played, by who solved them.
 
     Attributes:
         our_steps, bots_steps: primitives in the episodes that both solved.
@@ -101,7 +102,7 @@ class PairRow:
 
     @property
     def ratio(self) -> float | None:
-        """Our steps divided by the bot's steps; None if no episode was solved by both."""
+        """Our steps divided by the bot's steps; None if both solved no episode in common."""
         return self.our_steps / self.bots_steps if self.bots_steps else None
 
 
@@ -111,7 +112,8 @@ class Versus:
 
     Attributes:
         pooled: counts of all these episodes.
-        interval: ratio of our steps to the bot's steps, with an interval by a bootstrap that resamples ids.
+        interval: our steps divided by the bot's steps, with an interval by a bootstrap that resamples ids; None if
+            there is no ratio.
         categories: counts by category.
         ids: counts by environment id.
         reasons: number of the bot's failures by reason.
@@ -136,7 +138,7 @@ class Failure:
 
     Attributes:
         judged: the verdict on whether the episode can be solved; None if no proof was attempted.
-        refuted_by: the bot or the attempt that solved the episode although the verdict is "unsolvable"; else "".
+        refuted_by: if the verdict "unsolvable" is wrong, the bot or the attempt that solved the episode; else "".
     """
 
     played: Played
@@ -145,7 +147,7 @@ class Failure:
 
     @property
     def proof(self) -> str:
-        """``solvable``, ``unsolvable``, ``undecided``, or ``refuted`` if a certificate is wrong."""
+        """The verdict: ``solvable``, ``unsolvable``, ``undecided``, or ``refuted`` if the certificate is wrong."""
         if self.refuted_by:
             return "refuted"
         solvability = self.judged.verdict.solvability if self.judged else Solvability.UNDECIDED
@@ -167,7 +169,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Results:
-    """All results of an evaluation, each tuple in the order of the episodes."""
+    """All results of an evaluation; each tuple is in the order of the episodes."""
 
     played: tuple[Played, ...]
     judged: tuple[Judged, ...] = ()
@@ -197,7 +199,7 @@ class Results:
 
     @cached_property
     def planners(self) -> Counter[str]:
-        """Number of episodes by maker of the first plan: "writers", the name of a model, or "" for no plan."""
+        """Number of episodes by who made the first plan: "writers", the name of a model, or "" for no plan."""
         first_planners = (each.trials[0].planner for each in self.played)
         return Counter("writers" if _is_writer(name) else name for name in first_planners)
 
@@ -225,7 +227,7 @@ class Results:
         }
 
     def _select_played(self, *, outside: bool) -> list[Played]:
-        """Return the played episodes whose ids the curriculum lacks (``outside``) or has."""
+        """Return the played episodes whose ids the curriculum lacks if ``outside`` is set; else those whose ids it has."""
         return [each for each in self.played if each.episode.outside == outside]
 
     @cached_property
@@ -236,7 +238,9 @@ class Results:
 
     @cached_property
     def _refuted(self) -> dict[tuple[str, int], str]:
-        """The bot or the attempt that solved an episode with a certificate of unsolvability, by (id, seed)."""
+        """For each episode (id, seed) that was solved despite a certificate of unsolvability: the bot or attempt that
+        solved it.
+        """
         solvers = {(each.env_id, each.seed): "the bot" for each in self.bot if each.solved}
         for played in self.played:
             if played.solved:
@@ -253,7 +257,7 @@ class Results:
         return [each for each in played if (each.env_id, each.seed) not in self._unsolvable]
 
     def _versus(self, played: Sequence[Played]) -> Versus | None:
-        """Compare episodes with the bot's results; return None if the bot was not run or ``played`` is empty."""
+        """Return a comparison of episodes with the bot's results; None if the bot was not run or ``played`` is empty."""
         if not (self.bot and played):
             return None
         bots = {(each.env_id, each.seed): each for each in self.bot}
@@ -310,6 +314,8 @@ def _group_rows(items: Iterable[T], key: Callable[[T], str], row: Callable[[str,
 def _estimate_ratio(terms: Iterable[tuple[str, int, int]]) -> Estimate | None:
     """Return the sum of numerators divided by the sum of denominators, with a bootstrap interval.
 
+    If the denominators add up to 0, return None.
+
     Args:
         terms: (environment id, numerator, denominator); ids of :data:`SAME_WORLDS` are added up to one cluster.
     """
@@ -322,9 +328,12 @@ def _estimate_ratio(terms: Iterable[tuple[str, int, int]]) -> Estimate | None:
 
 
 def _count_pairs(name: str, pairs: Sequence[tuple[Played, BotPlayed]]) -> PairRow:
-    """Count the episodes that both, only we, only the bot, or neither solved; ``pairs`` has (our result, bot's result).
+    """Count the episodes that both, only we, only the bot, or neither solved, and return the counts.
 
     We have solved an episode if our first trial succeeded.
+
+    Args:
+        pairs: (our result, bot's result) for each episode.
     """
     both = [(ours, bot) for ours, bot in pairs if ours.pass1 and bot.solved]
     ours_only = sum(ours.pass1 and not bot.solved for ours, bot in pairs)

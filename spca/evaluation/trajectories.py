@@ -1,4 +1,4 @@
-"""Conversion of episodes of an evaluation into trajectories in the format of a run, for re-simulation."""
+"""Conversion of an evaluation's episodes into trajectories for re-simulation, in the format of a run's trajectories."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def make_trajectory(played: Played, make_world: WorldMaker, *, upstream_rules: b
 
 
 def _make_attempt(number: int, trial: Trial, start_hash: str) -> dict[str, Any]:
-    """Return one attempt of a trajectory; each step is (primitive, position in the plan, -1 for an unknown line)."""
+    """Return one attempt of a trajectory; each step is [primitive, position in the plan, -1].
+
+    The last number stands for the line of code, which is unknown.
+    """
     plan = []
     for call in trial.plan:
         action, _, arguments = call.partition("(")

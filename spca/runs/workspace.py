@@ -1,5 +1,4 @@
-"""The workspace: files of the growing agent and its PDDL. A user can edit them, and a later run can continue from them.
-"""
+"""The workspace: files of the growing agent and its PDDL. A user can edit them; a later run can continue from them."""
 
 from __future__ import annotations
 

@@ -125,8 +125,7 @@ def _join_files(kind: PageKind, suffix: str) -> str:
 
 
 def _drop_comments(text: str) -> str:
-    """Return a script or a style without comment lines, blank lines and indentation, which saves a fifth of the size.
-    """
+    """Return a script or a style without comment lines, blank lines and indentation; this saves a fifth."""
     return _INDENTATION.sub("", _COMMENT.sub("", text))
 
 

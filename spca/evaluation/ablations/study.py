@@ -1,15 +1,15 @@
-"""The command ``ablations``: learn the same levels in full and without each part of learning, then evaluate the runs.
+"""The command ``ablations``: learn the same levels with all parts of learning and without each part; evaluate the runs.
 
-The evaluations play episodes with unseen seeds. A study is a folder, and each setting learns in a subfolder. A resumed
-study does not repeat finished runs and evaluations::
+A setting is "full", or it switches off one part of learning. The evaluations play episodes with unseen seeds. A study
+is a folder, and each setting learns in a subfolder. A resumed study does not repeat finished runs and evaluations::
 
     runs/<id>/
       study.json            options of the study
       curriculum.json       the levels
       ablations.json        the rows of all finished settings, as data
       ablations.md          the same rows as a Markdown table
-      full/                 a run and its evaluation; the other settings have such folders, too
-      no-curriculum/NAME/   a run and its evaluation for one category, because nothing is carried over to the next one
+      full/                 a run and its evaluation; each other setting has a folder of the same form
+      no-curriculum/NAME/   a run and its evaluation for one category; no library is carried over to the next
 """
 
 from __future__ import annotations
@@ -295,8 +295,7 @@ class Study:
         return Part(folder, part_settings, category)
 
     def _learn_part(self, part: Part) -> dict[str, Any]:
-        """Begin or resume the run of a part if the run is not finished; return the run's summary ({} if there is none).
-        """
+        """Begin or resume the run of a part if the run is not finished; return the run's summary ({} if there is none)."""
         summary = _read_summary(part.run)
         if summary is not None and summary["finished"] == summary["levels"]:
             return summary

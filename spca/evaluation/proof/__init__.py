@@ -1,1 +1,1 @@
-"""What can be proven of an episode with full information: that it can be solved, or that nothing solves it."""
+"""Proofs about an episode, with knowledge of the whole grid: that it can be solved, or that nothing solves it."""

@@ -1,9 +1,9 @@
-"""Certificates of unsolvability in words and as a map, which a reader can check against the grid.
+"""Certificates of unsolvability, in words and as a map; a reader can check them against the grid.
 
-The reached cells on the map are a closed set: every neighbour of a reached cell is reached, a wall, lava, or a door
-that stays locked because no key to the door is in reach. Items are ignored, because an agent may carry them away. No
-sequence of primitives leads out of a closed set. Therefore a cell that is neither in the set nor beside it is never
-reached.
+The reached cells on the map are a closed set. Every neighbour of a reached cell is also reached, or it is a wall, lava,
+or a door that stays locked because its keys are out of reach. Items are ignored, because an agent may carry them away.
+No sequence of primitives leads out of a closed set. Therefore the agent can never reach a cell that is neither in the
+set nor beside it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEGEND = f"{START} start, {REACHED} reached, {WALL} wall, {LAVA} lava, {LOCKED} 
 
 
 def reason(maze: Maze, mission: Mission, start: MazeState, relaxed: Relaxed) -> str:
-    """Return in one line why a mission with infinite cost cannot be completed."""
+    """Return one line that explains why a mission with infinite cost cannot be completed."""
     open_goals = mission.find_open_goals(start.progress)
     unreachable = [goal for goal in open_goals if math.isinf(goal.cost(relaxed))]
     unmet = "; ".join(goal.words(maze, start) for goal in unreachable)
@@ -51,7 +51,7 @@ def _find_locked_doors(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterat
 
 
 def draw_map(maze: Maze, start: MazeState, relaxed: Relaxed) -> tuple[str, ...]:
-    """Return the rows of the map as strings with one character for each cell; see :data:`LEGEND`."""
+    """Return the rows of the certificate's map, with one character for each cell; see :data:`LEGEND`."""
     locked = {door.cell for door in _find_locked_doors(maze, start, relaxed)}
     ground_marks = {Ground.WALL: WALL, Ground.LAVA: LAVA}
 

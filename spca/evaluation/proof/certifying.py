@@ -40,8 +40,8 @@ class Verdict:
     """Whether an episode can be solved, with the evidence.
 
     Attributes:
-        reason: one line: the certificate of an unsolvable episode, else the extent of the search.
-        witness: primitives that solve the episode and were replayed in the real environment; () if not solvable.
+        reason: one line: the certificate if the episode is unsolvable, else the extent of the search or an error.
+        witness: primitives that solve the episode and were replayed in the real environment; () if there are none.
         map: rows of the certificate's map (:mod:`spca.evaluation.proof.certificates`), if the certificate is a closed
             set of cells; else ().
     """
@@ -70,8 +70,8 @@ def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bo
     """Return the verdict on an episode, by a search that knows the whole grid.
 
     Args:
-        make_world: builds the world of an environment id and a seed under the same rules. A witness must solve this
-            world, else the verdict is undecided.
+        make_world: builds the world of an environment id and a seed under the same rules. If a witness does not solve
+            this world, the verdict is undecided.
     """
     try:
         simulator = open_simulator(env_id, seed, upstream_rules)
@@ -90,7 +90,8 @@ def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bo
 
 
 def replay(world: Playable, witness: tuple[int, ...]) -> bool:
-    """Return whether the last of the primitives solves a world, and close the world.
+    """Carry out the primitives of a witness in a world, close the world, and return whether the last primitive solved
+    it.
 
     Raises:
         WorldError: a primitive before the last one ends the episode, or the simulator fails.
@@ -102,7 +103,9 @@ def replay(world: Playable, witness: tuple[int, ...]) -> bool:
 
 
 def decide(maze: Maze, start: MazeState, mission: Mission) -> Verdict:
-    """Return the verdict that follows from the model of the rules; the caller must replay a witness.
+    """Return the verdict that follows from this package's model of the rules.
+
+    The caller must replay the witness, if there is one, in the real environment.
 
     Raises:
         UnknownRulesError: the agent could leave the grid.

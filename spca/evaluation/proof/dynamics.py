@@ -1,4 +1,4 @@
-"""The rules of minigrid over immutable states, which can be compared, hashed and searched.
+"""The rules of minigrid as functions of immutable states; the states can be compared, hashed and searched.
 
 A cell's number is row * width + column. Headings are numbered as in minigrid: 0 east, 1 south, 2 west, 3 north. A
 differential test compares every step with the simulator (``minigrid.minigrid_env.MiniGridEnv.step``,
@@ -50,7 +50,7 @@ class End(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing that can be carried; ``inside`` is the number of the item in a box, or :data:`NOWHERE`."""
+    """An object that can be carried; ``inside`` is the number of the item that it contains, or :data:`NOWHERE`."""
 
     kind: str
     color: str
@@ -70,13 +70,13 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Maze:
-    """The parts of an environment that never change in an episode.
+    """The properties of an environment that never change in an episode.
 
     Attributes:
-        width: cells of a row.
+        width: number of cells in a row.
         ground: permanent content of each cell, row by row.
-        items: items by number.
-        doors: doors by number.
+        items: all items; an item's number is its index.
+        doors: all doors; a door's number is its index.
         door_at: number of the door in a cell, by cell.
         limit: step limit of the episode.
     """
@@ -90,7 +90,7 @@ class Maze:
 
     @property
     def offsets(self) -> tuple[int, int, int, int]:
-        """Difference between the numbers of the next cell and of a cell, by heading."""
+        """For each heading, the number to add to a cell's number to get the next cell in that direction."""
         return 1, self.width, -1, -self.width
 
     def neighbours(self, cell: int) -> tuple[int, ...]:
@@ -104,7 +104,7 @@ class Maze:
         return abs(rows) + abs(columns)
 
     def format_cell(self, cell: int) -> str:
-        """Return a cell as "(row, column)"."""
+        """Return a cell as text: "(row, column)"."""
         return f"({cell // self.width}, {cell % self.width})"
 
     def place_of(self, item: int, state: MazeState) -> str:
@@ -135,15 +135,15 @@ class Maze:
 
 
 class MazeState(NamedTuple):
-    """The parts of an environment that change in an episode.
+    """The properties of an environment that change in an episode.
 
     Attributes:
         cell, heading: pose of the agent.
         held: number of the held item, or :data:`NOWHERE`.
         places: cell of each item, by number of the item, or :data:`NOWHERE`.
         doors: :class:`DoorState` of each door, by number of the door.
-        listed: ``places`` after the last drop, or at the beginning, which minigrid's verifier uses for goals to go to
-            an item; () if the mission has no goal of this kind.
+        listed: ``places`` as they were after the last drop, or at the beginning. Minigrid's verifier uses them to judge
+            goals to go to an item. () if the mission has no such goal.
         progress: progress of the mission.
     """
 
@@ -158,7 +158,9 @@ class MazeState(NamedTuple):
 
 @cache
 def _neighbours(width: int, cells: int) -> tuple[tuple[int, ...], ...]:
-    """Return the cells beside each cell of a grid, in the order of the headings."""
+    """Return, for each cell of a grid with ``cells`` cells, the cells that share an edge with it, in the order of the
+    headings.
+    """
     neighbours = []
     for cell in range(cells):
         column = cell % width
@@ -181,7 +183,7 @@ def front(maze: Maze, state: MazeState) -> int:
 
 
 def apply_primitive(maze: Maze, state: MazeState, action: int) -> tuple[MazeState, End]:
-    """Return the state after a primitive, with ``progress`` unchanged, and how the ground ended the episode.
+    """Return the state after a primitive, with ``progress`` unchanged, and how the entered cell ended the episode.
 
     The end is ``SUCCESS`` on a goal square, ``FAILURE`` in lava, and ``NONE`` everywhere else.
     """
@@ -211,7 +213,10 @@ def apply_primitive(maze: Maze, state: MazeState, action: int) -> tuple[MazeStat
 
 
 def _step_forward(maze: Maze, state: MazeState, ahead: int) -> tuple[MazeState, End]:
-    """Return the state after a step to the cell ``ahead``, unchanged if the cell is blocked, and the end."""
+    """Return the state after a step to the cell ``ahead``, and how the step ended the episode.
+
+    If the cell is blocked, the state is unchanged.
+    """
     ground = maze.ground[ahead]
     if ground == Ground.WALL or ahead in state.places:
         return state, End.NONE
@@ -251,7 +256,7 @@ def _toggle_cell(maze: Maze, state: MazeState, ahead: int) -> tuple[tuple[int, .
 
 
 def fits(maze: Maze, item: int, door: int) -> bool:
-    """Return whether an item is a key of a door, both by number."""
+    """Return whether an item is a key that fits a door; both are given by number."""
     if item == NOWHERE:
         return False
     thing = maze.items[item]

@@ -31,7 +31,9 @@ from spca.evaluation.proof.dynamics import (
 
 
 class Transition(NamedTuple):
-    """A primitive and the states before and after it; ``begun`` is whether the verifier has judged the goal before."""
+    """A primitive with the states before and after it; ``begun`` is whether the verifier has already judged the goal
+    before.
+    """
 
     maze: Maze
     before: MazeState
@@ -41,43 +43,48 @@ class Transition(NamedTuple):
 
 
 class Approach(NamedTuple):
-    """A proposal to face a cell and then carry out primitives."""
+    """A proposal for the agent: face ``cell``, then carry out the primitives ``actions``."""
 
     cell: int
     actions: tuple[int, ...]
 
 
 class Reach(Protocol):
-    """Numbers of steps from ``state``; if ``bound`` is set, lower bounds, else estimates; infinity if out of reach."""
+    """Numbers of steps that the agent needs from ``state``; infinity if a goal is out of reach.
+
+    If ``bound`` is set, the numbers are lower bounds, else estimates.
+    """
 
     maze: Maze
     state: MazeState
     bound: bool
 
     def face(self, cell: int) -> float:
-        """Return the steps to stand beside a cell."""
+        """Return the number of steps until the agent stands beside a cell."""
 
     def stand(self, cell: int) -> float:
-        """Return the steps to stand on a cell."""
+        """Return the number of steps until the agent stands on a cell."""
 
     def hold(self, item: int) -> float:
-        """Return the steps to hold an item, by number."""
+        """Return the number of steps until the agent holds the item with the number ``item``."""
 
     def open(self, door: int) -> float:
-        """Return the steps to open a door, by number."""
+        """Return the number of steps until the agent has opened the door with the number ``door``."""
 
 
 class Goal(ABC):
-    """A part of a mission."""
+    """One of the goals of a mission."""
 
     @property
     def careful(self) -> bool:
-        """Whether the agent must not open doors on its way."""
+        """Whether the agent must not open doors while it walks, because opening a wrong door would fail the mission."""
         return False
 
     @abstractmethod
     def verify(self, step: Transition) -> End:
-        """Return whether a primitive meets the goal (``SUCCESS``), fails the mission (``FAILURE``), or neither."""
+        """Return ``SUCCESS`` if a primitive meets the goal, ``FAILURE`` if it fails the mission, and otherwise
+        ``NONE``.
+        """
 
     @abstractmethod
     def words(self, maze: Maze, state: MazeState) -> str:
@@ -89,7 +96,7 @@ class Goal(ABC):
 
     @abstractmethod
     def cost(self, reach: Reach) -> float:
-        """Return the steps that the goal still needs; infinity only if the goal cannot be met.
+        """Return the number of steps that the goal still needs; infinity only if the goal cannot be met.
 
         If ``reach.bound`` is set, the result is a lower bound, else an estimate.
         """
@@ -97,9 +104,9 @@ class Goal(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GoToGoal(Goal):
-    """Face an item of ``items``, or a cell of ``cells`` with a door or a wall.
+    """The goal to face an item of ``items``, or a cell of ``cells``, which contain doors or walls.
 
-    As in minigrid, the place of an item is its place at the last drop (``MazeState.listed``), even if the item is gone.
+    As in minigrid, an item counts as lying where it lay after the last drop (``MazeState.listed``), even if it is gone.
     """
 
     items: tuple[int, ...]
@@ -123,7 +130,7 @@ class GoToGoal(Goal):
         return min(chain(facing, map(reach.hold, self.items)), default=math.inf)
 
     def _cells(self, state: MazeState) -> Iterator[int]:
-        """Yield the cells that meet the goal when the agent faces them."""
+        """Yield the cells that the agent can face to meet the goal."""
         yield from self.cells
         for item in self.items:
             if state.listed[item] != NOWHERE:
@@ -132,7 +139,10 @@ class GoToGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class OpenGoal(Goal):
-    """Open a door of ``doors``; if ``strict`` is set, toggling any door without opening a door of ``doors`` fails."""
+    """The goal to open a door of ``doors``.
+
+    If ``strict`` is set, toggling a door fails the mission if it does not open a door of ``doors``.
+    """
 
     doors: tuple[int, ...]
     strict: bool
@@ -167,9 +177,10 @@ class OpenGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class PickUpGoal(Goal):
-    """Pick up an item of ``items``; if ``strict`` is set, picking up anything else fails the mission.
+    """The goal to pick up an item of ``items``; if ``strict`` is set, picking up anything else fails the mission.
 
-    The hand must be empty before, unless the verifier has not yet judged the goal.
+    From the second primitive that the verifier judges for the goal, the hand must be empty before the item is picked
+    up.
     """
 
     items: tuple[int, ...]
@@ -198,7 +209,7 @@ class PickUpGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class PutNextGoal(Goal):
-    """Put an item of ``items`` beside an item of ``others`` or beside a cell of ``cells``.
+    """The goal to put an item of ``items`` beside a target: an item of ``others`` or a cell of ``cells``.
 
     If ``strict`` is set, picking up any item fails the mission.
     """
@@ -236,10 +247,10 @@ class PutNextGoal(Goal):
             yield from _approach_to_lift(state, self.items)
 
     def cost(self, reach: Reach) -> float:
-        """Return the steps that the goal still needs.
+        """Return the number of steps that the goal still needs.
 
-        The lower bound is the larger of the steps to lift an item and the steps to face a free cell beside a target.
-        The estimate adds the steps to lift an item, and the steps to carry the item to a target.
+        The lower bound uses the larger of two numbers: steps to lift an item, and steps to face a free cell beside a
+        target. The estimate is the sum of the steps to lift an item and the steps to carry it to a target.
         """
         maze = reach.maze
         state = reach.state
@@ -258,19 +269,23 @@ class PutNextGoal(Goal):
         return lift + 1 + max(carry, to_spot)
 
     def _estimate_carrying(self, maze: Maze, state: MazeState, targets: Iterable[int]) -> int:
-        """Return the least distance between an item in the grid and a target, in cells; 0 if there is no pair."""
+        """Return the least distance between an item in the grid and a target, in cells; 0 if there is no item or no
+        target.
+        """
         pairs = product(_iterate_places(state, self.items), targets)
         return min((maze.distance(place, target) for place, target in pairs), default=0)
 
     def _iterate_targets(self, state: MazeState) -> Iterator[int]:
-        """Yield the cells that the item must lie beside."""
+        """Yield the cells of all targets; the item must be put beside one of them."""
         yield from self.cells
         yield from _iterate_places(state, self.others)
 
 
 @dataclass(frozen=True, slots=True)
 class SquareGoal(Goal):
-    """Stand on a goal square; the ground ends the episode, so that ``verify`` has nothing to judge."""
+    """The goal to stand on a goal square; the square itself ends the episode, so that ``verify`` always returns
+    ``NONE``.
+    """
 
     def verify(self, step: Transition) -> End:  # noqa: ARG002
         return End.NONE
@@ -287,9 +302,9 @@ class SquareGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class TakeGoal(Goal):
-    """Hold an item of ``items``; if ``fetch`` is set, holding anything else fails the mission.
+    """The goal to hold an item of ``items``; if ``fetch`` is set, holding anything else fails the mission.
 
-    Without ``fetch``, only the action of picking up is judged.
+    If ``fetch`` is not set, only primitives that pick up are judged.
     """
 
     items: tuple[int, ...]
@@ -315,7 +330,7 @@ class TakeGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class BesideGoal(Goal):
-    """Carry out ``done`` beside a cell; ``done`` elsewhere and ``toggle`` fail the mission."""
+    """The goal to carry out ``done`` beside a cell; ``done`` elsewhere, and ``toggle`` anywhere, fail the mission."""
 
     cell: int
 
@@ -337,9 +352,9 @@ class BesideGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class PutNearGoal(Goal):
-    """Put an item of ``items`` on or next to ``cell``, diagonals included.
+    """The goal to put an item of ``items`` on or next to ``cell``, diagonals included.
 
-    Picking up any other item, and dropping an item elsewhere, fail the mission.
+    Picking up any other item fails the mission. Dropping an item elsewhere also fails the mission.
     """
 
     items: tuple[int, ...]
@@ -377,7 +392,7 @@ class PutNearGoal(Goal):
     def _find_neighbours(self, maze: Maze) -> tuple[int, ...]:
         """Return the cells of the 3 x 3 square around ``cell``, in the order of their numbers.
 
-        The result is right only for a cell that is not at the edge of a row; cells at an edge are walls.
+        The result would be wrong for a cell at the end of a row, but such cells are walls.
         """
         near = []
         for row_offset in (-1, 0, 1):
@@ -388,7 +403,10 @@ class PutNearGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class InOrderGoal(Goal):
-    """Open the door ``second`` while the door ``first`` is open; opening ``second`` before fails the mission."""
+    """The goal to open the door ``second`` while the door ``first`` is open.
+
+    Opening ``second`` while ``first`` is closed fails the mission.
+    """
 
     first: int
     second: int
@@ -419,21 +437,21 @@ class InOrderGoal(Goal):
 
 
 def _approach_to_lift(state: MazeState, items: tuple[int, ...]) -> Iterator[Approach]:
-    """Yield, if the hand is empty, the approaches to pick up each of the items that lies in the grid."""
+    """Yield an approach to pick up each of the items that lie in the grid; if the hand is full, yield nothing."""
     if state.held == NOWHERE:
         for place in _iterate_places(state, items):
             yield Approach(place, (PICK_UP,))
 
 
 def _approach_to_drop(maze: Maze, state: MazeState, cells: Iterable[int]) -> Iterator[Approach]:
-    """Yield the approaches to drop the held item on each of the cells that is free."""
+    """Yield an approach to drop the held item on each cell of ``cells`` that is free."""
     for cell in cells:
         if maze.ground[cell] == Ground.FREE and cell not in state.places:
             yield Approach(cell, (DROP,))
 
 
 def _iterate_places(state: MazeState, items: Iterable[int]) -> Iterator[int]:
-    """Yield the cell of each of the items that lies in the grid, not in a hand or a box."""
+    """Yield the cells of the items that lie in the grid and not in the hand or in a box."""
     for item in items:
         if state.places[item] != NOWHERE:
             yield state.places[item]

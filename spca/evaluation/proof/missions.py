@@ -1,7 +1,8 @@
 """Missions: groups of goals that must be met in order, and the progress of a mission.
 
 The progress of a mission is a tuple with a flag for each goal: :data:`FRESH`, :data:`BEGUN` or :data:`MET`. A goal has
-begun when minigrid's verifier has judged a primitive for the goal. A goal of a later group has not begun.
+begun when minigrid's verifier has judged a primitive for the goal. The goals of a group cannot begin until all earlier
+groups are complete.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ BEGUN: Final = 1
 MET: Final = 2
 
 FURTHER: Final = 100
-"""Estimated steps of each unmet goal after the nearest one."""
+"""Estimated number of steps for each unmet goal other than the nearest one."""
 
 Progress = tuple[int, ...]
 
@@ -31,7 +32,7 @@ class Mission:
     Attributes:
         goals: all goals; a goal's number is its index.
         groups: numbers of the goals of each group. Groups must be met in order, goals within a group in any order.
-        forgiving: whether the primitive that completes a group cannot fail the next group, as in
+        forgiving: whether a primitive that completes a group never fails the next group, as in
             :mod:`spca.act.corrections`.
     """
 
@@ -41,7 +42,7 @@ class Mission:
 
     @property
     def careful(self) -> bool:
-        """Whether the agent must not open doors on its way."""
+        """Whether the agent must not open doors while it walks, because opening a wrong door would fail the mission."""
         return any(goal.careful for goal in self.goals)
 
     @property
@@ -61,9 +62,9 @@ class Mission:
     def cost(self, reach: Reach) -> float:
         """Return the number of steps that the mission still needs.
 
-        If ``reach.bound`` is set, the number is a lower bound. Else it is an estimate: the steps to the nearest goal of
-        the current group, and :data:`FURTHER` steps for each other unmet goal. The estimate ignores where other goals
-        are, because their distances would pull the agent in several directions at once.
+        If ``reach.bound`` is set, the number is a lower bound. Otherwise, the number is an estimate: the steps to the
+        nearest goal of the current group, and :data:`FURTHER` steps for each other unmet goal. The estimate ignores
+        where the other goals are, because their distances would pull the agent in several directions at once.
         """
         progress = reach.state.progress
         largest = max(goal.cost(reach) for goal in self.find_open_goals(progress))
@@ -74,7 +75,9 @@ class Mission:
         return nearest + FURTHER * other_goals
 
     def judge(self, maze: Maze, before: MazeState, action: int, after: MazeState) -> tuple[Progress, End]:
-        """Return the progress and the end of the episode after a primitive, as minigrid's verifier computes them."""
+        """Return the progress after a primitive and how the primitive ended the episode, as minigrid's verifier would
+        judge.
+        """
         flags = list(before.progress)
         end = End.NONE
         has_completed_group = False
@@ -92,9 +95,10 @@ class Mission:
     def _judge_group(
         self, group: tuple[int, ...], flags: list[int], maze: Maze, before: MazeState, action: int, after: MazeState
     ) -> End:
-        """Judge the unmet goals of a group, update ``flags``, and return the end of the group.
+        """Judge a primitive for the unmet goals of a group, update ``flags``, and return the result for the group.
 
-        As in minigrid's ``AndInstr``, a group of several goals never fails.
+        The result is ``SUCCESS`` if the group is complete. As in minigrid's ``AndInstr``, a group of several goals
+        never fails.
         """
         end = End.NONE
         for number in group:

@@ -1,8 +1,8 @@
-"""Search for a way among obstacles that move at random, with the real simulator, which the search restores to states.
+"""Search for a path among obstacles that move at random; the search resets the real simulator to earlier states.
 
 ``MiniGrid-Dynamic-Obstacles-*`` draws the moves of its obstacles from the environment's random generator. A draw that
-hits an occupied cell is repeated, so that the agent's place changes all later draws. Therefore the generator's state is
-part of a search state.
+hits an occupied cell is repeated, so that the agent's position affects all later draws. Therefore the generator's state
+is part of a search state.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ def has_obstacles(simulator: Any) -> bool:
 
 
 def find_way(simulator: Any, states: int) -> Found:
-    """Search for primitives that lead a simulator to its goal, by weighted A* over at most ``states`` states.
+    """Search for primitives that lead a simulator to its goal, by weighted A*, and return the result.
 
-    The simulator must have been reset. The search leaves the simulator in an arbitrary state.
+    The search visits at most about ``states`` states. The simulator must have been reset; the search leaves it in an
+    arbitrary state.
     """
     order = count()  # breaks ties between equal priorities
     goal = _find_goal(simulator)
@@ -51,7 +52,9 @@ def find_way(simulator: Any, states: int) -> Found:
 
 
 _Moment = tuple[int, tuple[int, int], int, tuple[tuple[int, int], ...], dict[str, Any]]
-"""State of the simulator: step count, agent's (column, row), agent's heading, obstacles' (column, row), generator."""
+"""State of the simulator: step count, agent's (column, row), agent's heading, (column, row) of each obstacle, and state
+of the random generator.
+"""
 
 _Entry = tuple[int, int, _Moment, tuple[int, ...]]
 """Entry of the search queue: priority, number that breaks ties, state, primitives that lead to the state."""
@@ -89,7 +92,7 @@ def _restore_moment(simulator: Any, moment: _Moment) -> None:
 
 
 def _estimate_steps(simulator: Any, goal: int) -> int:
-    """Return the distance to the goal without obstacles, in cells, plus 1 if the agent does not head towards it."""
+    """Return the Manhattan distance to the goal in cells, plus 1 if the agent does not head towards the goal."""
     row, column = divmod(goal, simulator.grid.width)
     columns = column - simulator.agent_pos[0]
     rows = row - simulator.agent_pos[1]

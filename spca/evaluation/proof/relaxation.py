@@ -1,9 +1,9 @@
 """Costs of reaching cells, items and doors under a relaxation of the rules: every item can be cleared out of the way.
 
-Everything that an agent can do under the rules is possible under the relaxation. Therefore a cell that the relaxation
-cannot reach is unreachable under the rules, too. The relaxation is the delete relaxation of classical planning
-(Hoffmann and Nebel, "The FF planning system", JAIR 2001). Its lower bounds are the costs h_max. Its estimates, which
-guide a search, are like h_add (Bonet and Geffner, "Planning as heuristic search", AIJ 2001).
+Everything that an agent can do under the rules is also possible under the relaxation. Therefore a cell that is
+unreachable under the relaxation is unreachable under the rules. The relaxation is the delete relaxation of classical
+planning (Hoffmann and Nebel, "The FF planning system", JAIR 2001). Its lower bounds are the costs h_max. Its estimates,
+which guide a search, are like h_add (Bonet and Geffner, "Planning as heuristic search", AIJ 2001).
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ _CLEARING_WITH_FULL_HAND = 10
 
 
 class Relaxed:
-    """Costs from a state, in steps, by Dijkstra's algorithm; implements :class:`spca.evaluation.proof.goals.Reach`.
+    """Costs of reaching things from ``state``, in steps; implements :class:`spca.evaluation.proof.goals.Reach`.
+
+    The costs are computed by Dijkstra's algorithm.
 
     Args:
-        bound: whether costs are lower bounds on the number of primitives; else costs are estimates.
+        bound: whether the costs are lower bounds on the number of primitives; otherwise they are estimates.
 
     Attributes:
-        at: steps to stand on a cell, by cell, for the reachable cells only.
-        colors: steps to hold the first key of a color, by color, for the reachable keys only.
+        at: steps to stand on a cell, by cell; only reachable cells are listed.
+        colors: steps to hold the nearest key of a color, by color; only colors with a reachable key are listed.
     """
 
     def __init__(self, maze: Maze, state: MazeState, *, bound: bool) -> None:
@@ -55,7 +57,7 @@ class Relaxed:
             self._expand(cost, cell)
 
     def face(self, cell: int) -> float:
-        """Return the steps to stand beside a cell; infinity if the relaxation cannot reach a neighbour."""
+        """Return the number of steps until the agent stands beside a cell; infinity if it cannot reach any neighbour."""
         costs = (self.at.get(near, math.inf) for near in self.maze.neighbours(cell))
         return min(costs, default=math.inf)
 
@@ -63,7 +65,9 @@ class Relaxed:
         return self.at.get(cell, math.inf)
 
     def hold(self, item: int) -> float:
-        """Return the steps to hold an item; for an item in a box, the steps to hold the box."""
+        """Return the number of steps until the agent holds an item; if the item is in a box, until the agent holds the
+        box.
+        """
         if self.state.held == item:
             return 0.0
         place = self.state.places[item]
@@ -73,7 +77,7 @@ class Relaxed:
         return math.inf if box is None else self.hold(box)
 
     def open(self, door: int) -> float:
-        """Return the steps to open a door; for an open door, the steps to close and open it again."""
+        """Return the number of steps until the agent has opened a door; an open door must be closed and opened again."""
         to_door = self.face(self.maze.doors[door].cell)
         state = self.state.doors[door]
         if state == DoorState.LOCKED:
@@ -82,20 +86,21 @@ class Relaxed:
         return to_door + (2 if state == DoorState.OPEN else 1)
 
     def _count_emptying_steps(self) -> int:
-        """Return the steps to put down the held item, which a lower bound ignores."""
+        """Return the estimated number of steps to put down the held item; 0 for a lower bound or an empty hand."""
         return 0 if self.bound or self.state.held == NOWHERE else 2
 
     def _join_costs(self, to_door: float, to_key: float) -> float:
-        """Return the steps to face a door with its key in hand.
+        """Return the number of steps to face a door with its key in hand, given the steps to the door and to the key.
 
-        The estimate takes the longer of the two costs for the unknown way from the key to the door.
+        The lower bound is the larger of the two. The path from the key to the door is unknown; the estimate counts the
+        larger of the two for this path, and adds the steps to the key.
         """
         if self.bound:
             return max(to_door, to_key)
         return to_key + max(to_door, to_key)
 
     def _expand(self, cost: float, cell: int) -> None:
-        """Settle the cost of a cell and queue its neighbours."""
+        """Set the final cost of a cell and queue its neighbours."""
         if cell in self.at:
             return
         self.at[cell] = cost
@@ -114,7 +119,10 @@ class Relaxed:
                 heappush(self._queue, (cost + 1, near))
 
     def _pass(self, door: int, cost: float) -> None:
-        """Queue the cell of a door that the agent faces after ``cost`` steps, unless the door waits for a key."""
+        """Queue the cell of a door that the agent faces after ``cost`` steps.
+
+        If the door is locked and no key to it has been reached, record that it waits for a key.
+        """
         cell = self.maze.doors[door].cell
         color = self.maze.doors[door].color
         state = self.state.doors[door]
@@ -129,9 +137,9 @@ class Relaxed:
             self._waiting.setdefault(color, []).append((cost, cell))
 
     def _obtain(self, item: int, cost: float) -> None:
-        """Record the keys that an item is or contains, and queue the doors that wait for these keys.
+        """Record the item if it is a key, and the keys that it contains; queue the doors that wait for these keys.
 
-        Cells are settled in the order of cost, so that the first cost of a color is the least cost.
+        Cells are expanded in the order of cost, so that the first cost of a color is the least cost.
         """
         while item != NOWHERE:
             thing = self.maze.items[item]

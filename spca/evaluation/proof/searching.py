@@ -1,9 +1,9 @@
-"""Two searches over the states of a maze: weighted A* over purposeful moves, and breadth-first search over primitives.
+"""Two searches over the states of a maze: weighted A* over useful moves, and breadth-first search over primitives.
 
-:func:`find_plan` finds plans. A move walks to a cell and carries out an action there that serves the mission. The
-priority is the steps so far plus the weighted estimate of the steps that are left. :func:`visit_all` visits every state
-that primitives reach, so that it can prove that there is no plan. Both searches are deterministic, because their limit
-is a number of states and not a time.
+:func:`find_plan` searches for a plan made of moves. In a move, the agent walks to a cell and carries out an action
+there that serves the mission. The priority of a state is the number of steps so far plus the weighted estimate of the
+steps that are left. :func:`visit_all` visits every state that primitives can reach, so that it can prove that there is
+no plan. Both searches are deterministic, because they are limited by a number of states and not by time.
 """
 
 from __future__ import annotations
@@ -59,14 +59,17 @@ class Found:
 
 
 _Paths: TypeAlias = dict[MazeState, tuple[MazeState | None, tuple[int, ...], int]]
-"""For each state: the state before, the primitives from there, and the number of steps from the first state."""
+"""For each state: the previous state, the primitives that lead from it, and the number of steps from the first state.
+
+The first state has no previous state (None).
+"""
 
 _Parents: TypeAlias = dict[MazeState, tuple[MazeState, int] | None]
-"""For each state: the state before and the primitive from there; None for the first state."""
+"""For each state: the previous state and the primitive that leads from it; None for the first state."""
 
 
 def find_plan(maze: Maze, mission: Mission, start: MazeState, states: int) -> Found:
-    """Search for a plan by weighted A*, until ``states`` states have been seen."""
+    """Search for a plan by weighted A* until ``states`` states have been seen, and return the result."""
     order = count()  # breaks ties between equal priorities
     paths: _Paths = {start: (None, (), 0)}
     queue = [(0.0, next(order), start)]
@@ -96,9 +99,10 @@ def find_plan(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
 
 
 def visit_all(maze: Maze, mission: Mission, start: MazeState, states: int) -> Found:
-    """Search breadth first over primitives until there is a plan, no new state, or the step limit is reached.
+    """Search breadth first over primitives and return the result.
 
-    The search also ends after more than ``states`` states. In this case the result is not ``exhausted``.
+    The search ends when it finds a plan, when there is no new state, or at the step limit. It also ends after more than
+    ``states`` states; in this case the result is not ``exhausted``.
     """
     parents: _Parents = {start: None}
     frontier = [start]
@@ -157,11 +161,12 @@ def _trace_primitives(parents: _Parents, state: MazeState) -> tuple[int, ...]:
 
 
 class _Walk:
-    """The poses that the agent can walk to from a state, opening closed doors on the way, and the useful moves.
+    """The poses that the agent can walk to from a state, and the useful moves; the agent may open closed doors as it
+    walks.
 
-    A pose's number is 4 * cell + heading. ``_links`` maps each reached pose to the pose before and the primitives in
-    between; the first pose is linked to itself without primitives. ``_facing`` maps a cell to the nearest pose that
-    faces the cell; its keys are in the order of distance.
+    A pose's number is 4 * cell + heading. ``_links`` maps each reached pose to the previous pose and the primitives
+    that lead from the previous pose. The first pose is linked to itself without primitives. ``_facing`` maps a cell to
+    the nearest pose that faces the cell; its keys are in the order of distance.
     """
 
     def __init__(self, maze: Maze, mission: Mission, state: MazeState) -> None:
@@ -175,10 +180,11 @@ class _Walk:
         self._spread(first)
 
     def _spread(self, first: int) -> None:
-        """Fill ``_links`` and ``_facing`` by breadth-first search over poses; each round is one primitive longer.
+        """Fill ``_links`` and ``_facing`` by breadth-first search over poses; each round makes the walks one primitive
+        longer.
 
-        Passing a closed door takes two primitives. Therefore a pose in a closed door enters the frontier one round
-        later, from ``delayed``.
+        Entering the cell of a closed door takes two primitives. Therefore the pose in this cell is kept in ``delayed``
+        and enters the frontier one round later.
         """
         maze = self._maze
         links = self._links
@@ -211,7 +217,9 @@ class _Walk:
             frontier = next_frontier
 
     def _access(self, cell: int) -> DoorState:
-        """Return whether the agent can enter a cell (``OPEN``), after toggling the cell (``CLOSED``), or not."""
+        """Return ``OPEN`` if the agent can enter a cell, ``CLOSED`` if it must first toggle the cell, and otherwise
+        ``LOCKED``.
+        """
         ground = self._maze.ground[cell]
         if cell in self._items or ground in {Ground.GOAL, Ground.LAVA, Ground.WALL}:
             return DoorState.LOCKED
@@ -222,7 +230,9 @@ class _Walk:
         return DoorState.LOCKED if must_stay_closed else state
 
     def moves(self) -> Iterator[tuple[int, ...]]:
-        """Yield moves as non-empty sequences of primitives: a walk, and the actions at its end."""
+        """Yield moves, which are non-empty sequences of primitives: a walk, followed by the actions at the end of the
+        walk.
+        """
         seen = set()
         for approach in self._approaches():
             if approach not in seen and approach.cell in self._facing:
@@ -242,7 +252,7 @@ class _Walk:
         return tuple(chain.from_iterable(reversed(pieces)))
 
     def _approaches(self) -> Iterator[Approach]:
-        """Yield approaches for the current goals, to unlock doors, to lift or drop items, and to open boxes."""
+        """Yield approaches that may meet the current goals, unlock doors, lift or drop items, or open boxes."""
         maze = self._maze
         state = self._state
         for goal in self._mission.due(state.progress):
@@ -262,21 +272,23 @@ class _Walk:
                 yield Approach(cell, (TOGGLE,))
 
     def _is_useful(self, cell: int, item: int) -> bool:
-        """Return whether picking up an item yields a key of a locked door, or clears the way to an unreached cell."""
+        """Return whether picking up an item gives the agent a key to a locked door, or clears the path to an unreached
+        cell.
+        """
         locked = (door for door, state in enumerate(self._state.doors) if state == DoorState.LOCKED)
         if any(fits(self._maze, item, door) for door in locked):
             return True
         return any(self._is_unreached(near) for near in self._maze.neighbours(cell))
 
     def _is_unreached(self, cell: int) -> bool:
-        """Return whether a cell is no wall, and the agent cannot walk to the cell."""
+        """Return whether a cell is not a wall but the agent cannot walk to it."""
         if self._maze.ground[cell] == Ground.WALL:
             return False
         poses = range(4 * cell, 4 * cell + 4)
         return all(pose not in self._links for pose in poses)
 
     def _drop_cells(self) -> Iterator[int]:
-        """Yield the nearest cells that the held item can be dropped on."""
+        """Yield the nearest free cells, at most :data:`_MAX_DROP_CELLS`, on which the held item can be dropped."""
         ground = self._maze.ground
         free = (cell for cell in self._facing if ground[cell] == Ground.FREE and cell not in self._items)
         return islice(free, _MAX_DROP_CELLS)

@@ -1,4 +1,4 @@
-"""Conversion of minigrid's simulator, with the whole grid, into the maze, state and mission of a search."""
+"""Conversion of minigrid's simulator into the maze, state and mission of a search; the simulator shows the whole grid."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from spca.evaluation.proof.missions import Mission
 
 
 class UnknownRulesError(ValueError):
-    """This package does not know a rule of the environment; the message names the rule."""
+    """The environment has a rule that this package does not know; the message names the rule."""
 
 
 _GROUND: Final = {"Wall": Ground.WALL, "Lava": Ground.LAVA, "Goal": Ground.GOAL, "Floor": Ground.FLOOR}
@@ -64,7 +64,8 @@ def read(simulator: Any, upstream_rules: bool = False) -> tuple[Maze, MazeState,
     """Return the maze, the first state and the mission of a simulator that has just been reset.
 
     Raises:
-        UnknownRulesError: an object, the judgement or the instruction is not part of minigrid.
+        UnknownRulesError: an object, the judgement of success or the instruction is of a kind that this package does
+            not know.
     """
     if not _minigrid_name(simulator).isidentifier():  # the name has dots if the class is not part of minigrid
         raise UnknownRulesError(f"an environment of the class {_minigrid_name(simulator)}")
@@ -90,13 +91,13 @@ class _Things:
     """Numbers and places of all objects in a simulator's grid.
 
     Attributes:
-        width: cells of a row.
+        width: number of cells in a row.
         ground: permanent content of each cell.
         items, places: items by number, and their cells or :data:`NOWHERE`.
-        listed: places of the items for minigrid's verifier: as ``places``, but a held item has its original cell.
+        listed: places of the items for minigrid's verifier: like ``places``, but a held item has its original cell.
         doors, door_states: doors by number, and their states.
-        number: number of an item or a door, by ``id`` of minigrid's object.
-        cells: cell of an object, by ``id`` of minigrid's object.
+        number: number of an item or a door, by Python's ``id`` of minigrid's object.
+        cells: cell of an object, by Python's ``id`` of minigrid's object.
     """
 
     def __init__(self, simulator: Any) -> None:
@@ -137,7 +138,7 @@ class _Things:
         return _GROUND[kind]
 
     def _register_item(self, thing: Any, place: int) -> int:
-        """Record an item, after the item that it contains, and return the item's number."""
+        """Record first the item that an item contains, then the item itself, and return the item's number."""
         kind = _minigrid_name(thing)
         if kind not in _ITEMS:
             raise UnknownRulesError(f"a {kind} in a box or in hand")
@@ -156,7 +157,7 @@ class _Things:
         return Maze(self.width, tuple(self.ground), tuple(self.items), tuple(self.doors), door_at, limit)
 
     def split_objects(self, found: Iterable[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the numbers of the items among objects of minigrid, and the cells of the other objects."""
+        """Return the numbers of those objects of minigrid that are items, and the cells of the other objects."""
         items = []
         cells = []
         for thing in found:
@@ -177,7 +178,7 @@ class _Things:
 
 
 def _minigrid_name(thing: Any) -> str:
-    """Return the class name of an object, preceded by the module unless the class is part of minigrid."""
+    """Return the class name of an object; if the class is not part of minigrid, its module precedes the name."""
     kind = type(thing)
     if kind.__module__.startswith("minigrid."):
         return str(kind.__name__)
@@ -188,7 +189,7 @@ def _read_mission(simulator: Any, things: _Things, upstream_rules: bool) -> Miss
     """Return the mission of a simulator; some missions also change ``things``, see :data:`_GOALS`.
 
     Raises:
-        UnknownRulesError: no known class decides about success.
+        UnknownRulesError: this package does not know the class that decides about success.
     """
     # The class whose ``step`` the simulator inherits decides about success.
     judge = next(kind.__name__ for kind in type(simulator).__mro__ if "step" in vars(kind))
@@ -201,7 +202,11 @@ def _read_mission(simulator: Any, things: _Things, upstream_rules: bool) -> Miss
 
 
 def _memory(simulator: Any, things: _Things) -> Goal:
-    """Turn items, which this environment does not let the agent pick up, into walls, and mark the two final cells."""
+    """Adapt the grid of a memory environment and return the goal to stand on a goal square.
+
+    Items become walls, because this environment does not let the agent pick them up. The cell that ends the episode
+    with success becomes a goal square. The cell that ends the episode with failure becomes lava.
+    """
     for place in things.places:
         things.ground[place] = Ground.WALL
     things.items.clear()
@@ -212,7 +217,10 @@ def _memory(simulator: Any, things: _Things) -> Goal:
 
 
 def _beside(simulator: Any, things: _Things) -> Goal:
-    """Turn doors into walls, because toggling ends the episode, so that no door is ever opened."""
+    """Turn doors into walls and return the goal to carry out ``done`` beside the target.
+
+    In these environments, toggling ends the episode, so that no door is ever opened.
+    """
     things.ground = [Ground.WALL if ground == Ground.DOOR else ground for ground in things.ground]
     things.doors.clear()
     things.door_states.clear()
@@ -256,14 +264,17 @@ _GOALS: Final[dict[str, Callable[[Any, _Things], Goal]]] = {
     "UnlockEnv": _unlock,
     "UnlockPickupEnv": _take,
 }
-"""Function that returns the goal, by name of the class that defines ``step``; it may adapt the grid to the rules."""
+"""Functions that return the goal of a simulator, by name of the class that defines the simulator's ``step``.
+
+A function may also adapt the objects of the grid to the rules of this class.
+"""
 
 
 def _read_instruction(instruction: Any, things: _Things, upstream_rules: bool) -> Mission:
     """Return the mission of a BabyAI instruction (``minigrid.envs.babyai.core.verifier``).
 
-    A sequence ("before", "after") has two parts, which become groups in their order. A conjunction ("and") becomes one
-    group with two goals.
+    The two parts of a sequence ("before", "after") become groups, in the order in which they must be carried out. A
+    conjunction ("and") becomes one group with two goals.
 
     Raises:
         UnknownRulesError: minigrid judges instructions in an unsupported way.
@@ -286,7 +297,9 @@ def _read_instruction(instruction: Any, things: _Things, upstream_rules: bool) -
 
 
 def _split_sequence(instruction: Any) -> list[Any]:
-    """Return the parts of an instruction in the order in which they must be carried out."""
+    """Return the parts of an instruction in the order in which they must be carried out; only a sequence has several
+    parts.
+    """
     kind = _minigrid_name(instruction)
     if kind == "BeforeInstr":
         return [instruction.instr_a, instruction.instr_b]

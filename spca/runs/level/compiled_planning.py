@@ -1,5 +1,4 @@
-"""Planning by stored problem writers (compiled planning): round 0 of a level, and the tally of writers after a level.
-"""
+"""Planning by stored problem writers (compiled planning): round 0 of a level, and the tally of writers."""
 
 from __future__ import annotations
 
@@ -155,7 +154,7 @@ class CompiledPlanning:
         return True
 
     def inform_level(self, level: LevelContext, tried: Round) -> LevelContext:
-        """Return ``level`` with the attempts of round 0 and a description of the problem writers, for the later rounds.
+        """Return ``level`` for the later rounds: with the attempts of round 0 and a description of the problem writers.
         """
         description = self._writers.describe_writers(tried.missed, level.info) if self._writers else None
         return replace(level, tried=tried.attempts, writers=description)

@@ -173,8 +173,7 @@ class Recorder:
         self._folder.write_json("run.json", info | {ASKED_ANEW: asked_anew})
 
     def spent_on(self, index: int) -> dict[str, Any]:
-        """Return requests, tokens and USD of the level ``index`` (from 1), including those before the run was killed.
-        """
+        """Return requests, tokens and USD of the level ``index`` (from 1), including those before a kill of the run."""
         return sums(record for record in self._ledger.records if record.place.index == index)
 
     def spent(self) -> dict[str, Any]:

@@ -121,8 +121,7 @@ class Summary(StrictRecord):
 
     @model_validator(mode="after")
     def check_index(self) -> Self:
-        """Raise an error if the level has an unusable model but no ``index``, by which the level's requests are found.
-        """
+        """Raise an error if a level with an unusable model lacks ``index``, by which the level's requests are found."""
         if self.unusable and not self.index:
             raise ValueError("it has no index")
         return self
