@@ -46,9 +46,9 @@ _TASK_VERB: Final = re.compile(r"^[a-z0-9]+_")
 _NEVER_HOLDS: Final = frozenset(
     {FaultKind.VACUOUS_COUNT, FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA, FaultKind.IMPOSSIBLE_CRAFT}
 )
-"""Kinds of faults which imply that the rules of a milestone can never hold."""
+"""Kinds of faults that imply that the rules of a milestone can never hold."""
 _HOLDS_REGARDLESS: Final = frozenset({FaultKind.TRUE_AT_START, FaultKind.NEAR_AT_SPAWN, FaultKind.FIND_HOP_NOT_LAST})
-"""Kinds of faults which imply that the rules of a milestone can hold without passing any obstacle."""
+"""Kinds of faults that imply that an agent can fulfil the rules of a milestone without passing any obstacle."""
 
 
 def audit(loaded: Loaded) -> tuple[Finding, ...]:
@@ -77,7 +77,7 @@ def audit(loaded: Loaded) -> tuple[Finding, ...]:
 
 
 def _drop_consequences(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the findings that no other fault of the same milestone explains."""
+    """Yield the findings, except each finding that another fault of the same milestone explains."""
     kinds: dict[str, set[FaultKind]] = {each.milestone: set() for each in findings}
     for each in findings:
         kinds[each.milestone].add(each.kind)
@@ -106,10 +106,10 @@ def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, .
     """Read and audit a scene.
 
     Args:
-        read: reads the scene, as returned by :func:`explorer.files.listing.places_at`.
+        read: function that reads the scene, as yielded by :func:`explorer.files.listing.places_at`.
 
     Returns:
-        The scene, or None if a fault prevents the scene from being built; and the findings.
+        (scene, findings). The scene is None if a fault prevents the scene from being built.
 
     Raises:
         SceneError: the files themselves are malformed.
@@ -125,7 +125,10 @@ def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, .
 
 
 def _find_malformed(loaded: Loaded) -> Iterator[Finding]:
-    """Yield the faults that the reader of files would refuse; a scene made in memory has not passed the reader."""
+    """Yield the faults that the reader of files would refuse.
+
+    The check is necessary because a scene made in memory has not passed the reader.
+    """
     problems = [("", problem) for problem in scene_problems(loaded.scene)]
     problems += milestone_problems(loaded.milestones, loaded.scene)
     names = [each.milestone_id for each in loaded.milestones]
@@ -143,7 +146,10 @@ def _find_true_at_start(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _find_vacuous_counts(loaded: Loaded) -> Iterator[Finding]:
-    """Yield a fault for each rule whose count always holds, or whose limit is not exceeded at the start."""
+    """Yield a fault for each vacuous rule.
+
+    A rule is vacuous if it asks for at least 0, or if it asks for at most a number that is not exceeded at the start.
+    """
     state = Storage(loaded.scene).freeze(0)
     spawn = loaded.scene.spawn
     for milestone, rule in _list_rules(loaded.milestones):
@@ -159,7 +165,9 @@ def _find_vacuous_counts(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _find_unenforced_looks(loaded: Loaded) -> Iterator[Finding]:
-    """Yield a fault for each target near the spawn, and for each hop before the goal that is a mere look."""
+    """Yield a fault for each target near the spawn, and for each hop before the goal that only asks to look at a
+    target.
+    """
     for milestone, rule in _list_rules(loaded.milestones):
         if not isinstance(rule, NearWithFacing):
             continue
@@ -174,7 +182,7 @@ def _find_unenforced_looks(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _is_mere_look(milestone: Milestone) -> bool:
-    """Return whether all rules of a milestone ask only to stand near a target and face the target."""
+    """Return whether every rule of a milestone asks only to stand near a target and to face the target."""
     return all(isinstance(rule, NearWithFacing) for rule in milestone.rules)
 
 
@@ -183,7 +191,7 @@ def _list_rules(milestones: Iterable[Milestone]) -> Iterator[tuple[Milestone, Ru
 
 
 def _find_named_hops(loaded: Loaded) -> Iterator[Finding]:
-    """Yield a fault for each hop before the goal that the task text names."""
+    """Yield a fault for each hop, except the goal, that is named in the task text."""
     for milestone in loaded.milestones[:-1]:
         goal = loaded.milestones[-1]
         if name := _find_named_word(milestone, goal, loaded.text):
@@ -192,9 +200,9 @@ def _find_named_hops(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _find_named_word(milestone: Milestone, goal: Milestone, text: str) -> str:
-    """Return the object of a hop that the text names, or "" if the text names no object of the hop.
+    """Return the first word in a text that names a hop, or "" if the text does not name the hop.
 
-    If the task of the hop is not in the pool, words that the hop shares with the goal may be named.
+    If the task of the hop is not in the pool, the text may contain words that the hop shares with the goal.
     """
     known_task = pool().get(milestone.task)
     if known_task is not None:
@@ -220,7 +228,7 @@ def _list_objects(milestone: Milestone) -> set[str]:
 
 
 def _find_refuted(loaded: Loaded) -> Iterator[Finding]:
-    """Yield the faults that the closures prove.
+    """Yield the faults that the closures (:mod:`explorer.solver.closure`) prove.
 
     If a milestone is unreachable because the scene cannot provide an item, the fault names that item.
     """
@@ -234,7 +242,10 @@ def _find_refuted(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _find_lacking_item(milestone: Milestone, scene: Scene) -> Finding | None:
-    """Return the fault of the first item of which the scene cannot provide enough, or None if every item suffices."""
+    """Return a fault for the first required item of which the scene cannot provide enough.
+
+    The result is None if the scene can provide enough of every required item.
+    """
     for rule in milestone.rules:
         if not isinstance(rule, InventoryHas):
             continue
@@ -247,9 +258,10 @@ def _find_lacking_item(milestone: Milestone, scene: Scene) -> Finding | None:
 
 
 def _bound_items(scene: Scene) -> dict[str, int]:
-    """Return an upper bound of the number of each item that an agent could own if nothing barred the way.
+    """Return item -> upper bound of the number that an agent could own if all obstacles were absent.
 
-    Each round adds the blocks that can be dug with the items of the previous rounds, until no block is added.
+    Each round adds the blocks that can be dug with the items of the previous rounds. The rounds end when no block is
+    added.
     """
     gained: Counter[str] = Counter(scene.inventory)
     for stack in chain(*scene.items.values(), *scene.chests.values()):

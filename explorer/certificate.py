@@ -1,4 +1,7 @@
-"""The proven facts about a scene, as written to ``certificate.json``; free of times and names of machines."""
+"""The proven facts about a scene, as written to ``certificate.json``.
+
+The file contains neither times nor names of machines.
+"""
 
 from __future__ import annotations
 
@@ -57,14 +60,14 @@ class Certificate:
     """The proofs of a scene.
 
     Attributes:
-        rules: version of the rules used.
+        rules: version of the rules under which the scene was proven.
         fingerprint: SHA-256 of scene, milestones and graph, in hexadecimal digits.
         milestones: one proof per milestone, in the order of the milestones.
         true_at_start: ids of the milestones that hold before the first step; empty in a sound scene.
-        lower_bound: a number of steps; every plan that wins takes at least as many.
+        lower_bound: lower bound of the number of steps of every plan that wins.
         max_steps: step limit of an episode.
-        seen_at_start: ids of the milestones of which an object is in view at the spawn.
-        states: number of states that all closures together visited.
+        seen_at_start: ids of the milestones that have an object in view from the spawn.
+        states: number of states that all closures (:mod:`explorer.solver.closure`) together visited.
     """
 
     rules: str

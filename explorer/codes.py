@@ -13,7 +13,7 @@ import numpy as np
 from explorer.errors import SceneError
 
 MAX_LENGTH: Final = 100_000
-"""Largest number of codes, and so of an episode's steps, that can be packed."""
+"""Largest number of codes that can be packed. An episode therefore has at most as many steps."""
 
 
 def packed(codes: Iterable[int]) -> str:

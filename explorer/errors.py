@@ -35,8 +35,8 @@ class SceneError(ExplorerError, ValueError):
 
     Args:
         problem: what is wrong, and how to correct the problem.
-        source: the file, or "".
-        field: the path of the field within the file, such as ``milestones[2].rules[0].max_count``, or "".
+        source: the file, or "" if unknown.
+        field: the path of the field within the file, such as ``milestones[2].rules[0].max_count``, or "" if unknown.
     """
 
     def __init__(self, problem: str, source: str = "", field: str = "") -> None:
@@ -49,11 +49,11 @@ class SceneError(ExplorerError, ValueError):
         return ": ".join(filter(None, (self.source, self.field, self.problem)))
 
     def at(self, source: str, field: str = "") -> Self:
-        """Set the place of this error, and return this error.
+        """Set the file of this error, extend the path of the field, and return this error.
 
         Args:
-            source: the file; replaces the present file.
-            field: the path of the field that contains the present field; put before the present field.
+            source: the file, which replaces the previous file.
+            field: a path to put before the path of the field; "" keeps the path.
         """
         self.source = source
         self.field = ".".join(filter(None, (field, self.field)))
@@ -79,7 +79,7 @@ class UnknownNameError(SceneError):
 
 
 def find_known(kind: str, name: str, known: Mapping[str, _Value]) -> _Value:
-    """Return the value of a name in a mapping; the name may begin with ``minecraft:``.
+    """Return the value of a name in a mapping. The name may begin with ``minecraft:``.
 
     Args:
         kind: kind of thing that the name should refer to, for the error.

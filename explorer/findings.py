@@ -1,4 +1,4 @@
-"""Faults of scenes; unlike malformed files, a scene with faults can be read."""
+"""Faults of scenes. A scene with faults can be read, in contrast to a malformed file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class FaultKind(StrEnum):
     TRUE_AT_START = "true_at_start"
     """A milestone holds before the first step."""
     NEAR_AT_SPAWN = "near_at_spawn"
-    """A target is so near the spawn that an agent finds the target by turning on the spot."""
+    """A target is so near the spawn that an agent finds it by turning on the spot."""
     UNNECESSARY = "unnecessary"
-    """The goal can be reached without the milestone, or no proof excludes a way without the milestone."""
+    """The goal can be reached without the milestone, or nothing proves that this is impossible."""
     UNORDERED = "unordered"
     """Nothing in the world enforces an edge of the graph, or the graph has a cycle."""
     UNREACHABLE = "unreachable"
@@ -26,11 +26,13 @@ class FaultKind(StrEnum):
     IMPOSSIBLE_CRAFT = "impossible_craft"
     """A required item is not in the scene, and no recipe can make the item from what the scene provides."""
     HOP_NAMED_IN_TEXT = "hop_named_in_text"
-    """The text given to the agent names a hop that it should discover."""
+    """The task text names a hop that the agent should discover."""
     FIND_HOP_NOT_LAST = "find_hop_not_last"
-    """A hop before the goal is a mere look; nothing enforces a look because an agent can walk past backwards."""
+    """A hop before the goal only asks to look at a target. Nothing enforces a look, because an agent can walk past
+    backwards.
+    """
     VACUOUS_COUNT = "vacuous_count"
-    """A count asks for nothing: "at least 0" always holds, and "at most" a number that is not exceeded never holds."""
+    """A rule asks for at least 0, which always holds, or for at most a number that is not exceeded at the start."""
     OUTSIDE_ARENA = "outside_arena"
     """A box, target, device or mob lies wholly outside the world."""
     ALTERED_WITNESS = "altered_witness"
@@ -43,8 +45,8 @@ class Finding:
 
     Attributes:
         problem: what is wrong, in one line.
-        milestone: id of the milestone, "" for a fault of the whole scene.
-        source, field: the file, and the path of the field within the file; each may be "".
+        milestone: id of the milestone, or "" for a fault of the whole scene.
+        source, field: the file, and the path of the field within the file; "" if unknown.
     """
 
     kind: FaultKind

@@ -24,7 +24,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An order of two hops: ``after`` cannot be achieved until ``before`` has been achieved.
+    """A required order of two hops: ``after`` cannot be achieved until ``before`` has been achieved.
 
     Attributes:
         before, after: ids of the hops.
@@ -38,7 +38,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Hops in a topological order; the last one is the goal."""
+    """Hops in a topological order, of which the last is the goal, and the edges between the hops."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]

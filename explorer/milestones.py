@@ -28,7 +28,8 @@ class InventoryHas:
 
 @dataclass(frozen=True, slots=True)
 class InsideBox:
-    """A rule that holds while the middle of the body's base lies in a spawn-relative box, bounds included."""
+    """A rule that holds while the middle of the base of the agent's body lies in a spawn-relative box, bounds included.
+    """
 
     min: Offset
     max: Offset
@@ -36,10 +37,11 @@ class InsideBox:
 
 @dataclass(frozen=True, slots=True)
 class NearWithFacing:
-    """A rule that holds while the body is near a spawn-relative point and faces the point.
+    """A rule that holds while the agent's body is near a spawn-relative point and faces the point.
 
     Attributes:
-        max_distance: largest distance of the middle of the body's base from the point in three dimensions, in metres.
+        max_distance: largest distance in three dimensions between the middle of the body's base and the point, in
+            metres.
         facing_tolerance: full horizontal angle in degrees; 60 allows 30 degrees to either side.
     """
 
@@ -50,7 +52,7 @@ class NearWithFacing:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """A rule that holds while at least ``min_count`` blocks or mobs of a name are in a spawn-relative box.
+    """A rule that holds while a spawn-relative box contains at least ``min_count`` blocks or mobs called ``object``.
 
     The agent must also have seen at least one of the blocks or mobs that are in the box.
     """
@@ -64,10 +66,10 @@ class AtLeast:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """A rule that holds while at most ``max_count`` blocks or mobs of a name are in a spawn-relative box.
+    """A rule that holds while a spawn-relative box contains at most ``max_count`` blocks or mobs called ``object``.
 
-    The rule cannot hold before the box has contained more than ``max_count`` blocks or mobs in the same episode. So the
-    rule never holds before a block or mob has disappeared.
+    The box must also have contained more than ``max_count`` earlier in the episode. So the rule holds only after a
+    block or mob has disappeared.
     """
 
     kind: Literal["block", "mob"]
@@ -106,9 +108,9 @@ def bare(name: str) -> str:
 
 
 def box_cells(low: Offset, high: Offset, spawn: Cell) -> tuple[Cell, Cell]:
-    """Return the lowest and the highest cell of a spawn-relative box, both included.
+    """Return (lowest cell, highest cell) of a spawn-relative box, both included.
 
-    If no cell's middle lies in the box, the lowest cell exceeds the highest cell on at least one axis.
+    If the box contains the middle of no cell, the lowest cell exceeds the highest cell on at least one axis.
     """
     x, y, z = spawn
     least = math.ceil(low[0]) + x, math.ceil(low[1]) + y, math.ceil(low[2]) + z
@@ -154,7 +156,9 @@ def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
 
 
 _STEEP = 1e-6
-"""Length of the horizontal part of the crosshair's unit vector below which the crosshair points straight up or down."""
+"""Threshold: if the horizontal component of the crosshair's unit vector is shorter, the crosshair points straight up or
+down.
+"""
 _ROUNDING = 1e-9
 """Allowed rounding error of an angle, in degrees."""
 
@@ -167,7 +171,7 @@ def _find_offset(pose: Pose, spawn: Pose) -> Offset:
 
 
 class Tracker:
-    """Tracks the milestones that have latched in an episode.
+    """A record of the milestones that have latched in an episode.
 
     Args:
         spawn: spawn pose of the scene.
@@ -195,15 +199,15 @@ class Tracker:
     def observe(self, state: WorldState, seen: NDArray[np.uint16] | None = None) -> tuple[str, ...]:
         """Judge a state, and record the milestones that latch.
 
-        The caller must pass the initial state, then the state after each step. Nothing latches in a step that ends in
-        lava.
+        The caller must pass the initial state, followed by the state after each step. If a step ends in lava, nothing
+        latches.
 
         Args:
             seen: blocks that the agent has seen (:attr:`explorer.view.View.known`); if None, every block counts as
                 seen.
 
         Returns:
-            The ids of the milestones that latch now.
+            The ids of the milestones that latch in this state.
         """
         if state.over == "lava":
             return ()
@@ -219,7 +223,7 @@ class Tracker:
         return tuple(new)
 
     def _holds(self, rule: Rule, state: WorldState, seen: NDArray[np.uint16] | None) -> bool:
-        """Return whether a rule holds; the counts must be up to date."""
+        """Return whether a rule holds in a state. The counts must be up to date."""
         match rule:
             case InventoryHas():
                 return state.inventory.get(bare(rule.item), 0) >= rule.min_count
@@ -237,7 +241,8 @@ class Tracker:
                 return count.now <= rule.max_count < count.most
 
     def _update_counts(self, state: WorldState) -> None:
-        """Update the counts from the cells that differ from the previous state, or count all cells of a first state."""
+        """Update the counts from the cells that differ from the previous state. For the first state, count all cells.
+        """
         before = self._last_blocks
         after = state.blocks
         if before is None:
@@ -256,14 +261,14 @@ class Tracker:
 
 
 def counted(rule: AtLeast | AtMost, state: WorldState, spawn: Pose) -> int:
-    """Return how many of the blocks or mobs that a rule counts are in the rule's box."""
+    """Return the number of blocks or mobs in a rule's box that the rule counts."""
     count = _Count(rule, spawn.cell)
     count.start(state)
     return count.now
 
 
 class _Count:
-    """The number of a rule's blocks or mobs in the rule's box.
+    """A count of the blocks or mobs that are in a rule's box and have the rule's ``object`` as name.
 
     Attributes:
         now: the present number.
@@ -305,7 +310,11 @@ class _Count:
         return bool(seen_and_present.any())
 
     def _set_counts(self, state: WorldState, blocks: int) -> None:
-        """Set the present and the largest number; ``blocks`` is ignored if the rule counts mobs."""
+        """Set the present number and the largest number.
+
+        Args:
+            blocks: present number of blocks; ignored if the rule counts mobs.
+        """
         self.now = blocks if self._kind == "block" else len(self._list_mobs(state))
         self.most = max(self.most, self.now)
 
@@ -314,14 +323,14 @@ class _Count:
         return [mob for mob in mobs if box_holds(mob.cell, self._low, self._high)]
 
     def _cut_box(self, blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
-        """Return the part of an array ``[y, z, x]`` that lies in the box."""
+        """Return the cells of an array ``[y, z, x]`` that lie in the box."""
         # A negative bound would count from the other end of the array.
         x, y, z = (slice(max(low, 0), max(high + 1, 0)) for low, high in zip(self._low, self._high, strict=True))
         return blocks[y, z, x]
 
 
 def out_of_order(graph: Graph, latched: Mapping[str, int]) -> tuple[Edge, ...]:
-    """Return the edges whose ``after`` latched in an earlier step than ``before``, or whose ``before`` never latched.
+    """Return the edges of which ``after`` latched although ``before`` latched in a later step or never.
 
     Args:
         latched: milestone id -> step at which the milestone latched.

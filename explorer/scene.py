@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 Cell = tuple[int, int, int]
 
 RULES: Final = "1"
-"""Version of the rules; a change of the effect of any step needs a new version."""
+"""Version of the rules. If the effect of any step changes, the version must change."""
 EYE_HEIGHT: Final = 1.62
 """Metres from the base of the body to the eye."""
 PITCH_STEP: Final = 30
-"""Angle of one look up or down, in degrees."""
+"""Angle by which one look up or down changes the pitch, in degrees."""
 STEEPEST: Final = 3
 """Number of pitch steps from the horizon to straight up or down."""
 FACINGS: Final[tuple[Cell, ...]] = ((0, 0, 1), (-1, 0, 0), (0, 0, -1), (1, 0, 0))
@@ -52,8 +52,8 @@ class Pose:
         cell: cell of the feet.
         facing: 0 south, 1 west, 2 north, 3 east.
         pitch: number of steps of :data:`PITCH_STEP` degrees, from -3 (straight up) to 3 (straight down).
-        aim: offset from ``cell`` to the cell in whose middle the crosshair is; if None, the crosshair follows facing
-            and pitch.
+        aim: offset from ``cell`` to the cell at whose middle the crosshair points; if None, the crosshair follows
+            facing and pitch.
     """
 
     cell: Cell
@@ -87,7 +87,7 @@ class Pose:
         return dx * math.cos(pitch), -math.sin(pitch), dz * math.cos(pitch)
 
     def turn(self, quarters: int) -> Pose:
-        """Return the pose after a number of right turns of 90 degrees, without an aim."""
+        """Return the pose after turning right by a number of quarters, without an aim."""
         return replace(self, facing=(self.facing + quarters) % 4, aim=None)
 
     def aim_at(self, offset: Cell) -> Pose:
@@ -110,7 +110,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """An item and its number."""
+    """A number of items of one kind."""
 
     item: str
     count: int = 1
@@ -118,7 +118,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Mob:
-    """An animal or monster, which stands still and bars no way.
+    """An animal or monster, which stands still and does not obstruct movement.
 
     Attributes:
         name: a name that is unique in the scene, such as ``sheep_1``.
@@ -138,8 +138,9 @@ class Wire:
         door: name of the door, unique in the scene, such as ``door_1``.
         cells: cells of the door; all contain the same door block.
         needs: cells of levers, buttons and plates.
-        mode: whether all the devices must be on to open the door, or any device suffices.
-        holds: number of steps that the door stays open after its devices go off; if None, an opened door stays open.
+        mode: whether all devices must be on to open the door, or any one device suffices.
+        holds: number of steps for which the door stays open after its devices go off; if None, an opened door stays
+            open.
     """
 
     door: str
@@ -218,11 +219,11 @@ Deed = Literal["arrive", "use", "dig", "attack", "place", "hold", "drop", "craft
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An action of a body, whose effect :func:`explorer.rules.apply.apply` decides.
+    """An action of a body. :func:`explorer.rules.apply.apply` decides the effect.
 
     Attributes:
         cell: the target; for ``place``, the cell to fill.
-        name: the item to hold, or the recipe to craft, else "".
+        name: the item for ``hold``, the recipe for ``craft``, or "" for any other event.
     """
 
     kind: Deed
@@ -262,10 +263,11 @@ class StepResult:
 
     Attributes:
         done: whether the primitive took effect.
-        reason: why the primitive took no effect, such as "bumped", "out of reach" or "needs a pickaxe"; else "".
+        reason: why the primitive took no effect, such as "bumped", "out of reach" or "needs a pickaxe"; "" if it took
+            effect.
         ticks: game ticks that the primitive took, 20 a second.
-        changes: changes of the state, except the pose. The result of a world's ``step`` contains all changes, the
-            result in a view only the changes in sight.
+        changes: changes of the state, except the pose. The result of a world's ``step`` contains all changes. The
+            result in a view contains only the changes in sight.
     """
 
     done: bool

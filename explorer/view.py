@@ -39,10 +39,10 @@ class Offer:
     Attributes:
         recipe: name of the recipe, which the primitive ``craft`` refers to.
         makes: the item and number that the recipe yields.
-        needs: pairs (names, count): the recipe uses up ``count`` items, each of any of these names.
+        needs: pairs (names, count): the recipe uses up ``count`` items, each of which may have any of the names.
         table: whether a crafting table must be in reach.
-        craftable: whether the inventory suffices and, if the recipe needs a table, a seen table is in reach without a
-            known obstacle in between.
+        craftable: whether the agent can craft the recipe now. The inventory must suffice. If the recipe needs a table,
+            a seen table must be in reach, without a known obstacle in between.
     """
 
     recipe: str
@@ -63,10 +63,10 @@ class View:
         held: the item in hand, or None for bare hands.
         recipes: the recipes that use an item that the agent has seen or held; the rules list all other recipes.
         step: number of steps so far.
-        max_steps: step limit of the episode, or None for no limit. The limit tells nothing about the scene, because
+        max_steps: step limit of the episode, or None for no limit. The limit reveals nothing about the scene, because
             all certified scenes have the same limit.
-        last: result of the last primitive, with the changes that the agent saw: changes of the inventory, and changes
-            in cells that are in sight from the present pose. Things have the names that they have in ``things``.
+        last: result of the last primitive, with the changes that the agent saw. These are changes of the inventory, and
+            changes in cells that are in sight from the present pose. Things have the same names as in ``things``.
     """
 
     known: NDArray[np.uint16]

@@ -24,7 +24,7 @@ class Usage:
 
 
 class Agent(Protocol):
-    """A player of any number of episodes, one after another."""
+    """A player, which plays any number of episodes one after another."""
 
     @property
     def usage(self) -> Usage:
@@ -42,5 +42,5 @@ class Agent(Protocol):
         ...
 
     def act(self, view: View) -> int:
-        """Return the code of the next primitive (:mod:`explorer.rules.actions`); ``DONE`` ends the episode."""
+        """Return the code of the next primitive (:mod:`explorer.rules.actions`). The code ``DONE`` ends the episode."""
         ...

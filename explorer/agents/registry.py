@@ -20,8 +20,8 @@ class AgentEntry:
     """An agent in the registry.
 
     Attributes:
-        make: returns an agent for a scene. ``make`` is a module-level function, because worker processes receive the
-            entry. Only baselines such as ``solver`` may use more of the scene than the task.
+        make: function that returns an agent for a scene. It must be a module-level function, because the entry is sent
+            to worker processes. Only baselines such as ``solver`` may use more of the scene than the task.
         help: one line of help.
     """
 

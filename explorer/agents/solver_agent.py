@@ -26,7 +26,7 @@ class SolverAgent:
         self._remaining = iter(self._codes)
 
     def reset(self, view: View, task_text: str, seed: int) -> None:
-        """Start again at the first code; the arguments are ignored."""
+        """Start again at the first code, and ignore the arguments."""
         del view, task_text, seed
         self._remaining = iter(self._codes)
 

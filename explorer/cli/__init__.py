@@ -1,4 +1,4 @@
-"""The command line ``python -m explorer COMMAND``; each command has a module, which is imported on use."""
+"""The command line ``python -m explorer COMMAND``; each command has a module, which is imported only when needed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "certify": ("certify:certify_scenes", "Prove scenes again, our own or in the published format."),
     "release": ("release:release_sets", "Make the released sets of scenes again."),
 }
-"""Name of a command -> (module of this package and function, one line of help)."""
+"""Name of a command -> (``module:function`` within this package, one line of help)."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

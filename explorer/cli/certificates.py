@@ -16,7 +16,9 @@ _log = logging.getLogger(__name__)
 
 
 def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> None:
-    """Prove the certificates of scenes again, except in released sets, which are recognised by their checksums.
+    """Check the certificate of each scene by proving its claims again.
+
+    Scenes of released sets are skipped; a released set is recognised by its checksum.
 
     Args:
         quiet: show no progress.
@@ -43,5 +45,5 @@ def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> Non
 
 
 def _scene_file(loaded: Loaded) -> Path:
-    """Return the file in which a scene is one line, from a source such as ``test.jsonl:3``."""
+    """Return the path in the source of a scene, such as ``test.jsonl`` for the source ``test.jsonl:3``."""
     return Path(loaded.source.rpartition(":")[0])

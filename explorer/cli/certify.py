@@ -32,9 +32,10 @@ class Verdict:
     Attributes:
         task_id: path of the scene.
         certified: whether the certificate holds.
-        says: the proven facts of a certified scene, or the reason why a scene without certificate is not certified.
+        says: the proven facts of a certified scene. If the scene has no certificate, the reason why the scene is not
+            certified.
         findings: faults of the scene.
-        error: why the scene cannot be read, or "".
+        error: why the scene cannot be read, or "" if the scene was read.
     """
 
     task_id: str
@@ -68,7 +69,7 @@ class Place(Job):
     """The location of a scene.
 
     Attributes:
-        read: returns the scene.
+        read: function that reads and returns the scene.
     """
 
     read: Callable[[], Loaded]
@@ -145,7 +146,7 @@ def judge_scene(source: str, read: Callable[[], Loaded]) -> Verdict:
 
     Args:
         source: path of the scene.
-        read: reads the scene.
+        read: function that reads and returns the scene.
     """
     try:
         loaded, findings = examine(read)

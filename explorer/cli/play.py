@@ -63,7 +63,7 @@ def make_new_scene(folder: Path, options: PlayOptions) -> Loaded:
 
 
 def _play_in_terminal(loaded: Loaded, output: Path) -> int:
-    """Let a person play in the terminal, record the episode unless no step was taken, and return the exit code."""
+    """Let a person play in the terminal, record the episode if any step was taken, and return the exit code."""
     from explorer.play.hands import MODEL
     from explorer.play.terminal import Terminal
 
@@ -79,9 +79,9 @@ def _play_in_terminal(loaded: Loaded, output: Path) -> int:
 
 
 def _play_in_browser(loaded: Loaded, options: PlayOptions) -> int:
-    """Let a person play in the browser, record the episode unless no step was taken, and return the exit code.
+    """Let a person play in the browser, record the episode if any step was taken, and return the exit code.
 
-    After the end of the episode, the server goes on until Ctrl-C, so that the page can show the report.
+    After the end of the episode, the server keeps running until Ctrl-C, so that the page can show the report.
     """
     from explorer.play.server import served
     from explorer.play.session import Session

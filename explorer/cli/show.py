@@ -73,7 +73,10 @@ def _hop_lines(loaded: Loaded) -> Iterator[str]:
 
 
 def _certificate_lines(certificate: Certificate | None) -> Iterator[str]:
-    """Yield the facts of a certificate in words; the ratio compares the witness with the lower bound of steps."""
+    """Yield the facts of a certificate in words, or "no certificate" if the certificate is None.
+
+    The ratio in the text is the number of steps of the witness, divided by the lower bound of steps.
+    """
     if certificate is None:
         yield "no certificate"
         return
@@ -89,7 +92,10 @@ def _certificate_lines(certificate: Certificate | None) -> Iterator[str]:
 
 
 def _key_words(key: str | None) -> str:
-    """Return the words ", opened with KEY", or "" without a key; a key may name several things, joined by "and"."""
+    """Return the words ", opened with KEY", or "" if there is no key.
+
+    A key may name several things, joined by "and".
+    """
     if not key:
         return ""
     kinds = dict.fromkeys(key.split(" and "))
@@ -97,7 +103,9 @@ def _key_words(key: str | None) -> str:
 
 
 def draw_map(loaded: Loaded) -> str:
-    """Return the map of the true blocks at the height of the spawn, followed by the legend."""
+    """Return the map at the height of the spawn, followed by the legend. The map also shows what the agent has not
+    seen.
+    """
     scene = loaded.scene
     things = [Thing(mob.name, mob.kind, "", mob.cell, seen_at=0, in_view=True) for mob in scene.mobs]
     for cell, stacks in scene.items.items():

@@ -1,4 +1,4 @@
-"""One episode, in which an agent or a person plays a scene, and the milestones are judged after each step."""
+"""One episode, in which an agent or a person plays a scene. The milestones are judged after each step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ The limit in the certificate stays secret. That limit is a multiple of the witne
 solution is. The highest limit in the certificates of the released sets is 1,524.
 """
 _MAX_ERROR: Final = 300
-"""Most characters of an error in results."""
+"""Largest number of characters of an error in results."""
 _NO_USAGE: Final = Usage()
 
 T = TypeVar("T")
@@ -42,9 +42,9 @@ class Game:
     Args:
         world: the world to play in, which is reset.
         loaded: the scene with its milestones.
-        max_steps: step limit, which is told to the player; at most :data:`explorer.codes.MAX_LENGTH`. If None, the
-            limit is that of the certificate, and the player is told :data:`TOLD_MAX_STEPS` instead. If None and
-            without a certificate, the limit is :data:`DEFAULT_MAX_STEPS`.
+        max_steps: step limit, at most :data:`explorer.codes.MAX_LENGTH`, which is also told to the player. If None, the
+            certificate sets the limit, and the player is told :data:`TOLD_MAX_STEPS` instead. If None and there is no
+            certificate, the limit is :data:`DEFAULT_MAX_STEPS`.
 
     Attributes:
         view: the player's knowledge.
@@ -70,10 +70,11 @@ class Game:
         return self._tracker.latched
 
     def step(self, code: int) -> tuple[str, ...]:
-        """Carry out a primitive and judge the state; ``view.last`` then contains the result of the primitive.
+        """Carry out a primitive, update :attr:`view` and judge the state. The result of the primitive is in
+        ``view.last``.
 
         Returns:
-            The ids of the milestones that latch now.
+            The ids of the milestones that latched in this step.
 
         Raises:
             ActionError: the code is not a primitive, or the episode is over.
@@ -91,7 +92,7 @@ class Game:
         Args:
             model: name of the player.
             usage: the player's use of models.
-            error: how the player failed, or "".
+            error: how the player failed, or "" if the player did not fail.
             seed: seed of the player.
         """
         loaded = self._loaded
@@ -119,7 +120,7 @@ class Game:
         )
 
     def _state(self) -> WorldState:
-        """Return the present state, which is over if the steps are used up.
+        """Return the present state; if the steps are used up, mark the state as over.
 
         The world itself knows only the told limit, which may be larger than the true limit.
         """
@@ -128,7 +129,8 @@ class Game:
         return state if state.over or has_steps_left else replace(state, over="max_steps")
 
     def _judge(self) -> tuple[str, ...]:
-        """Update the latched milestones and :attr:`over`; return the ids of the milestones that latch now."""
+        """Update the latched milestones and :attr:`over`; return the ids of the milestones that latched in this step.
+        """
         state = self._state()
         new = self._tracker.observe(state, self.view.known)
         self.over = "goal" if self._loaded.graph.goal.id in self._tracker.latched else state.over
@@ -138,7 +140,7 @@ class Game:
         """Return whether the latched milestones contradict the certificate.
 
         Args:
-            early: edges (before, after) whose ``after`` latched first.
+            early: edges (before, after) of which ``after`` latched although ``before`` latched later or never.
         """
         if certificate is None:
             return False
@@ -149,7 +151,7 @@ class Game:
 
 
 def _resolve_limits(loaded: Loaded, max_steps: int | None) -> tuple[int, int]:
-    """Return the step limit that is told to the player, and the step limit at which the episode ends."""
+    """Return (step limit that is told to the player, step limit at which the episode ends)."""
     if max_steps is None and loaded.certificate is not None:
         return TOLD_MAX_STEPS, min(loaded.certificate.max_steps, TOLD_MAX_STEPS)
     limit = min(DEFAULT_MAX_STEPS if max_steps is None else max_steps, MAX_LENGTH)
@@ -167,8 +169,8 @@ def play(
 ) -> Episode:
     """Let an agent play a scene until the episode is over, and return the result.
 
-    If the agent raises an exception, the episode ends, and its ``error`` describes the exception. An exception of class
-    :class:`SPCAError` is passed on instead, because such an exception means that the agent cannot be used any more.
+    If the agent raises an exception, the episode ends, and its ``error`` describes the exception. An :class:`SPCAError`
+    is raised again instead, because it means that the agent cannot be used any more.
 
     Args:
         model: name of the agent in results.
@@ -195,7 +197,10 @@ def play(
 
 
 def _call_agent(call: Callable[[], T]) -> tuple[T | None, str]:
-    """Call a method of an agent; return its value and "", or None and a description of its exception."""
+    """Call a method of an agent, and return (value, "").
+
+    If the method raises an exception, return (None, description of the exception).
+    """
     try:
         return call(), ""
     except SPCAError:

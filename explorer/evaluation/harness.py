@@ -67,7 +67,7 @@ class SceneSetup(Setup[SceneJob, Episode]):
     Attributes:
         name: name of the agent.
         entry: the agent's entry in the registry.
-        how: settings.
+        how: settings of the evaluation.
     """
 
     terms: ClassVar[JobMessages] = JobMessages("evaluation", "agent", "--output", EpisodeError)
@@ -175,7 +175,7 @@ class Evaluation:
         return episodes
 
     def _play(self, journal: Journal[Episode], on_progress: OnProgress) -> None:
-        """Play the scenes that the journal lacks; the journal records each episode."""
+        """Play the scenes that the journal does not contain yet, and record each episode in the journal."""
         solved = sum(episode.solved for episode in journal.finished.values())
         on_progress(len(journal.finished), len(self._jobs), solved)
         remaining = do_what_is_left(self._setup, self._jobs, journal, self._options.workers)
@@ -196,7 +196,7 @@ class Evaluation:
         """Return the episodes of a complete results file.
 
         Raises:
-            EpisodeError: the evaluation is not to be resumed, or the file belongs to another evaluation.
+            EpisodeError: the option ``resume`` is not set, or the file belongs to another evaluation.
         """
         if not self._options.resume:
             raise EpisodeError(f"{self.output}: exists; choose another --output, or add --overwrite")

@@ -1,7 +1,8 @@
 """Success rates by number of hops, with confidence intervals; pure functions.
 
-* TSR, the task success rate, is the share of episodes in which every milestone latched in one life.
-* MSR, the milestone success rate, is the share of milestones that latched, among all milestones of all episodes.
+* TSR, the task success rate, is the fraction of episodes in which every milestone latched without a restore. A restore
+  takes the player back to an earlier state and so begins another life.
+* MSR, the milestone success rate, is the fraction of milestones that latched, among all milestones of all episodes.
 
 Intervals are Wilson's at 95 % (:mod:`spca.common.statistics`). The interval of the MSR assumes independent milestones.
 Because the milestones of one scene depend on each other, this interval is somewhat too narrow.
@@ -26,11 +27,11 @@ class HopMetrics:
 
     Attributes:
         hops: number of hops, or None for the episodes of all scenes.
-        tsr: task success rate in one life.
+        tsr: task success rate without restores.
         tsr_restored: task success rate with restores allowed.
         msr: milestone success rate.
         steps: mean number of steps of an episode, over all its lives.
-        calls, tokens, cost: means per episode of the calls, the tokens and the cost in USD of models.
+        calls, tokens, cost: means per episode of the model calls, their tokens and their cost in USD.
         refuted: number of episodes that refute the certificate of their scene.
         failed: number of episodes that ended with an error of the agent.
     """
@@ -48,7 +49,7 @@ class HopMetrics:
 
     @classmethod
     def from_episodes(cls, hops: int | None, episodes: Sequence[Episode]) -> HopMetrics:
-        """Return the statistics of episodes, of which there must be at least one."""
+        """Return the statistics of episodes; there must be at least one episode."""
         count = len(episodes)
         return cls(
             hops=hops,
@@ -73,9 +74,9 @@ class HopMetrics:
 
 
 def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
-    """Return a row for each number of hops, in ascending order, and a last row for all episodes.
+    """Return the statistics for each number of hops, in ascending order, followed by the statistics of all episodes.
 
-    The result is empty without episodes.
+    The result is empty if there are no episodes.
     """
     groups: dict[int, list[Episode]] = {}
     for episode in episodes:
@@ -88,7 +89,7 @@ def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
 
 
 def by_model(episodes: Iterable[Episode]) -> dict[str, tuple[HopMetrics, ...]]:
-    """Return the rows of :func:`by_hops` for each model, sorted by the name of the model."""
+    """Return model -> result of :func:`by_hops` for the episodes of the model, sorted by the name of the model."""
     models: dict[str, list[Episode]] = {}
     for episode in episodes:
         models.setdefault(episode.model, []).append(episode)

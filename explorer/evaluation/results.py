@@ -17,7 +17,7 @@ from spca.common.errors import FileError, SettingsError
 from spca.common.files import MAX_RUN_FILE_BYTES, read_bytes, replace_file, whole_lines, write_line
 
 MAX_HOPS: Final = 1000
-"""Most milestones of a scene in results."""
+"""Largest number of milestones of a scene in results."""
 _MAX_NUMBER: Final = 10**15
 """Largest number that is accepted in results."""
 
@@ -35,15 +35,16 @@ class Episode:
         latched: milestone id -> the first step after which the milestone held.
         solved: whether every milestone latched.
         steps: number of steps of all lives together.
-        restores: how often the player went back to an earlier state; 0 means one life.
-        calls, tokens, cost: number of calls of models, number of tokens, and cost in USD.
+        restores: how often the player went back to an earlier state, which begins another life.
+        calls, tokens, cost: number of model calls, number of tokens, and cost in USD.
         codes: codes of the primitives of the last life, in order.
-        out_of_order: edges (before, after) of the graph whose ``after`` latched first.
-        certificate_refuted: whether the episode contradicts the certificate of the scene, because the goal latched
-            without a necessary hop, or two hops latched in an order that is proven impossible.
+        out_of_order: edges (before, after) of the graph of which ``after`` latched although ``before`` latched later or
+            never.
+        certificate_refuted: whether the episode contradicts the certificate of the scene: the goal latched without a
+            necessary hop, or two hops latched in an order that is proven impossible.
         state_hash: hash of the last state, which verifies a replay; "" if nothing was played.
         ended: "goal", "done", "lava" or "max_steps"; "" if the agent failed.
-        error: how the agent failed, or "".
+        error: how the agent failed, or "" if the agent did not fail.
         seed: seed of the agent.
         source: path of the scene, or "" for a scene that was made in memory.
     """
@@ -79,7 +80,7 @@ class Episode:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Episode:
-        """Return the episode of a line of results; invert :meth:`to_dict`. Unknown fields are ignored.
+        """Return the episode that a line of results describes; invert :meth:`to_dict`. Unknown fields are ignored.
 
         Raises:
             KeyError, TypeError, ValueError: the data does not come from :meth:`to_dict`.
@@ -121,14 +122,14 @@ def _require_type(kind: type[T], value: Any, name: str) -> T:
 
 
 def _require_whole(value: Any, name: str) -> int:
-    """Return the value of a field, or raise ValueError if the value is not a whole number in range."""
+    """Return the value of a field, or raise ValueError if it is not a whole number from 0 to :data:`_MAX_NUMBER`."""
     if type(value) is not int or not 0 <= value <= _MAX_NUMBER:  # bool is a subclass of int
         raise ValueError(f"{name} is {value!a:.40}, not a whole number from 0 to {_MAX_NUMBER}")
     return value
 
 
 def read_episodes(path: Path) -> list[Episode]:
-    """Return the episodes of a results file, without an incomplete last line.
+    """Return the episodes of a results file; ignore an incomplete last line.
 
     Raises:
         EpisodeError: the file cannot be read, or a line is not an episode. The error names file, line and field.

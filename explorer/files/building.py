@@ -1,4 +1,7 @@
-"""Build the arena of a scene by carrying out deeds, the parsed commands (:mod:`explorer.files.commands`)."""
+"""Build the arena of a scene by carrying out deeds, which are parsed commands (:mod:`explorer.files.commands`).
+
+The arena is the box of all cells of the scene.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ from explorer.scene import Cell, Mob, Pose, Scene, Stack, offset_to
 MAX_SIZE: Final[Cell] = (128, 64, 128)
 """Largest arena, in cells along x, y and z."""
 MAX_FILLED: Final = 64_000_000
-"""Most cells that all commands together may set; setting as many takes less than a second."""
+"""Largest number of cells that all commands together may set. Setting this number takes less than a second."""
 MAX_THINGS: Final = 1_000
-"""Most mobs, stacks on the ground and filled chests that all commands together may set up."""
+"""Largest total number of mobs, stacks on the ground and filled chests that all commands together may set up."""
 
 _INTERIOR: Final = (slice(1, -1), slice(1, -1), slice(1, -1))
-"""Index of the cells of a box that are not on the surface of the box."""
+"""Index of the interior of a box: the cells that are not on its surface."""
 
 Box = tuple[Cell, Cell]
 """Lowest and highest cell, both included, relative to the spawn."""
@@ -32,7 +35,7 @@ Box = tuple[Cell, Cell]
 def bounds_of(deeds: Iterable[Deed]) -> Box:
     """Return the smallest arena that contains all deeds.
 
-    The arena also contains each cell in which the player stands, the cell below, and the cell above.
+    For each cell in which the player stands, the arena also contains the cell below and the cell above.
     """
     corners: list[Cell] = [(0, -1, 0), (0, 1, 0)]
     for deed in deeds:
@@ -71,14 +74,15 @@ def _measure_sides(low: Cell, high: Cell) -> Iterator[int]:
 
 
 def build_scene(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> tuple[Scene, Cell]:
-    """Carry out deeds, in order, in an arena of air.
+    """Build an arena of air, and carry out deeds in it, in order.
 
     Args:
         arena: the cells of the scene, relative to the origin of the deeds.
         ground: code of the block that fills all levels below the origin before the first deed.
 
     Returns:
-        The scene, which has neither name nor wires, and the player's final cell relative to the origin of the deeds.
+        (scene, cell). The scene has neither name nor wires. The cell is the player's final cell, relative to the origin
+        of the deeds.
 
     Raises:
         OutsideArenaError: a deed is outside the arena, or the arena is too large.
@@ -95,7 +99,7 @@ def build_scene(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> tuple[S
 
 
 def _check_work(deeds: Sequence[Deed]) -> None:
-    """Raise SceneError if deeds set too many blocks or things."""
+    """Raise SceneError if the deeds set more than :data:`MAX_FILLED` blocks or :data:`MAX_THINGS` things."""
     fills = [deed for deed in deeds if isinstance(deed, Fill)]
     filled = sum(math.prod(_measure_sides(deed.low, deed.high)) for deed in fills)
     if filled > MAX_FILLED:
@@ -126,7 +130,7 @@ class _Builder:
         self._inventory: Counter[str] = Counter()
 
     def carry_out(self, deed: Deed) -> None:
-        """Change the arena, the things or the inventory as a deed asks."""
+        """Carry out a deed, which changes the arena, the things or the inventory."""
         match deed:
             case Fill():
                 self._fill(deed)
@@ -150,7 +154,7 @@ class _Builder:
                     self._items.clear()
 
     def finish(self) -> tuple[Scene, Cell]:
-        """Return the scene, and the player's cell in the coordinates of the commands."""
+        """Return (scene, player's cell relative to the origin of the deeds)."""
         facing = self._stand.facing or 0
         pitch = self._stand.pitch or 0
         spawn = Pose(self._arena_cell(self._stand.at), facing, pitch)
@@ -165,7 +169,7 @@ class _Builder:
         return bool(block.kind == "chest")
 
     def _arena_cell(self, at: Cell) -> Cell:
-        """Return the cell, counted from the corner of the arena, of a cell relative to the origin of the deeds.
+        """Convert a cell relative to the origin of the deeds into a cell counted from the lowest corner of the arena.
 
         Raises:
             OutsideArenaError: the cell is outside the arena.
@@ -198,7 +202,7 @@ class _Builder:
         self._fill_chests(deed, box)
 
     def _fill_chests(self, deed: Fill, box: tuple[slice, slice, slice]) -> None:
-        """Forget the contents of replaced chests, and record the contents of a new chest.
+        """Delete the recorded contents of replaced chests, and record the contents of a new chest.
 
         Args:
             box: index of the box in an array ``[y, z, x]``.
@@ -231,10 +235,10 @@ def format_offset(cell: Cell) -> str:
 
 
 def _name_mobs(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tuple[Mob, ...]:
-    """Return the mobs; a mob without a name gets its kind and a number as name.
+    """Return the mobs; if a mob has no name, its name is its kind and a number.
 
     Args:
-        cell: returns the arena's cell of a cell relative to the origin of the deeds.
+        cell: function that converts a cell relative to the origin of the deeds into a cell of the arena.
 
     Raises:
         SceneError: two mobs have the same name.
@@ -253,9 +257,13 @@ def _name_mobs(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tupl
 
 
 def default_name(kind: str, number: int) -> str:
-    """Return the name of a mob if its command gives no name; ``number`` counts the mobs of the kind from 1."""
+    """Return the name of a mob whose command gives no name, such as ``sheep_1``.
+
+    Args:
+        number: number of the mob among the mobs of its kind, from 1.
+    """
     return f"{kind}_{number}"
 
 
 GROUND: Final = code("grass_block")
-"""Block of the ground of a published scene wherever no command sets a block."""
+"""Code of the block of the ground in a published scene; it fills the ground wherever no command sets a block."""

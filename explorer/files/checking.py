@@ -103,7 +103,11 @@ def milestone_problems(milestones: Sequence[Milestone], scene: Scene) -> Iterato
 
 
 def rule_problems(rule: Rule, scene: Scene) -> Iterator[SceneError]:
-    """Yield the problems of a rule: an unknown name, and a box or target without any cell of the arena."""
+    """Yield the problems of a rule.
+
+    The problems are an unknown name, a box that contains no cell of the arena, and a target that is not near any cell
+    of the arena.
+    """
     try:
         _check_names(rule)
     except UnknownNameError as error:
@@ -151,7 +155,7 @@ def _check_names(rule: Rule) -> None:
 
 
 def _distance_outside(coordinate: float, last: int) -> float:
-    """Return the distance of a coordinate from the interval 0 to ``last``, 0 within the interval."""
+    """Return the distance of a coordinate from the interval 0 to ``last``; the distance is 0 within the interval."""
     return max(0.0, -coordinate, coordinate - last)
 
 

@@ -1,4 +1,6 @@
-"""Parse Minecraft commands that set up a scene into a list of deeds.
+"""Parse the Minecraft commands that set up a scene.
+
+The result is a list of deeds, one for each command that has an effect on the scene.
 
 ``COMMANDS`` lists the known commands. A command may begin with a slash and a namespace. Coordinates are relative to the
 spawn (``~3``). Absolute coordinates are refused, because their meaning differs between worlds.
@@ -20,13 +22,13 @@ from explorer.rules.mobs import mob_kind
 from explorer.scene import PITCH_STEP, STEEPEST, Cell, Stack, move_by
 
 MAX_LENGTH: Final = 8_000
-"""Most characters of a command; the chat of the game accepts 256, the command blocks of the game 32,500."""
+"""Largest number of characters of a command. The game's chat accepts 256, the game's command blocks 32,500."""
 MAX_COORDINATE: Final = 256
-"""Largest distance of a cell in a command from the spawn along each axis, in cells."""
+"""Largest distance along each axis between the spawn and a cell in a command, in cells."""
 MAX_ITEMS: Final = 100_000
 """Largest count of one stack."""
 MAX_FAULTS: Final = 100
-"""Number of faulty commands after which no further command is read."""
+"""Number of faulty commands after which all further commands are left unread."""
 MOB_NAME: Final = "[A-Za-z0-9_]{1,40}"
 """Pattern of the names of mobs."""
 Mode = Literal["replace", "hollow", "outline", "keep", "destroy"]
@@ -47,7 +49,7 @@ _IGNORED_COMMANDS: Final = (
 _MODES: Final = ("replace", "hollow", "outline", "keep", "destroy")
 _PLAYERS: Final = ("@s", "@p", "@a", "@r")
 _IGNORED_TAGS: Final = frozenset({"NoAI", "Silent", "PersistenceRequired", "Invulnerable", "PickupDelay", "Age"})
-"""Names of data that need no note, because the rules of the explorer imply the data."""
+"""Names of data that is ignored without a note, because the rules of the explorer already imply the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ def parse_commands(commands: Iterable[str]) -> Parsed:
 def split_words(text: str) -> list[str]:
     """Return the words of a command, split at spaces outside of brackets and braces.
 
-    Quotes count only within brackets or braces; a bracket within quotes opens and closes nothing.
+    Quotes have a meaning only within brackets or braces. Within quotes, brackets and braces have no meaning.
     """
     words = []
     word = ""
@@ -197,7 +199,7 @@ def split_words(text: str) -> list[str]:
 class _Reader:
     """A reader of commands, which adds to ``parsed``.
 
-    ``/tp`` moves the player, to whose cell the coordinates of all later commands are relative.
+    The coordinates of each command are relative to the player's present cell. ``/tp`` moves the player.
     """
 
     def __init__(self) -> None:
@@ -215,7 +217,7 @@ class _Reader:
         COMMANDS[name](self, words)
 
     def ignore(self, words: list[str]) -> None:
-        """Ignore a command about daytime, weather, messages or the like, which scenes do not have."""
+        """Ignore a command about daytime, weather, messages or similar features, which scenes do not have."""
 
     def clear(self, words: list[str]) -> None:
         """Parse the words of ``/clear [player]``."""
@@ -225,7 +227,9 @@ class _Reader:
         self.parsed.deeds.append(Clear())
 
     def kill(self, words: list[str]) -> None:
-        """Parse the words of ``/kill @e[type=...]``; leave out other selectors with a note."""
+        """Parse the words of ``/kill @e[type=...]``. For any other selector, only add a note that the command is left
+        out.
+        """
         selector = words[0] if words else "@s"
         kinds = re.findall(r"type=(!?)(?:minecraft:)?([a-z_]+)", selector)
         negation, kind = kinds[0] if len(kinds) == 1 else ("", "")
@@ -298,9 +302,10 @@ class _Reader:
         self._note_ignored(kind, data)
 
     def tp(self, words: list[str]) -> None:
-        """Parse the words of ``/tp [player] ~x ~y ~z [yaw pitch]``; leave out mobs as targets with a note.
+        """Parse the words of ``/tp [player] ~x ~y ~z [yaw pitch]``.
 
-        The angles, in degrees, are rounded to the nearest facing and the nearest step of the pitch.
+        If the command moves a mob, only add a note that the command is left out. The angles, in degrees, are rounded to
+        the nearest facing and the nearest step of the pitch.
         """
         target = words.pop(0) if len(words) in (4, 6) else "@s"
         if not target.startswith(_PLAYERS):
@@ -320,7 +325,7 @@ class _Reader:
         self.parsed.deeds.append(Stand(self._origin, facing, pitch))
 
     def _parse_cell(self, words: list[str]) -> Cell:
-        """Return the cell relative to the spawn of three coordinates relative to the player.
+        """Convert three coordinates relative to the player into a cell relative to the spawn.
 
         The player stands in the middle of its cell horizontally, and on the floor of its cell vertically.
         """
@@ -334,7 +339,7 @@ class _Reader:
         return cell
 
     def _parse_block(self, word: str) -> tuple[int, tuple[Stack, ...] | None]:
-        """Return the code of a block, and the contents of a chest or None if the word gives no contents."""
+        """Return (code of the block, contents of the chest). The contents are None if the word gives no contents."""
         name, states, data = _split_block(word)
         stacks: tuple[Stack, ...] | None = None
         block = BLOCKS[code(name, _parse_state(name, states))]
@@ -348,7 +353,8 @@ class _Reader:
         return block.code, stacks
 
     def _parse_filter(self, word: str) -> frozenset[int]:
-        """Return the codes of the blocks that a filter selects; a name without state selects every state."""
+        """Return the codes of the blocks that a filter selects. If the filter gives no state, it selects every state.
+        """
         name, states, _ = _split_block(word)
         if states:
             return frozenset({code(name, _parse_state(name, states))})
@@ -356,7 +362,7 @@ class _Reader:
         return frozenset(block.code for block in BLOCKS if block.name == named)
 
     def _note_ignored(self, name: str, data: dict[str, Tag]) -> None:
-        """Add a note about data that is left out, unless all of the data is in :data:`_IGNORED_TAGS`."""
+        """Add a note about ignored data if any of its names is missing from :data:`_IGNORED_TAGS`."""
         ignored = sorted(set(data) - _IGNORED_TAGS)
         if ignored:
             listed = ", ".join(ignored)
@@ -390,7 +396,7 @@ def _parse_number(word: str) -> float:
 
 
 def _split_block(word: str) -> tuple[str, str, str]:
-    """Return name, states and data of a block ``name[states]{data}``; a missing part is ""."""
+    """Return (name, states, data) of a block ``name[states]{data}``; a missing component is ""."""
     parts = re.fullmatch(r"([^\[{]+)(?:\[([^\]]*)\])?(\{.*\})?", word, re.DOTALL)
     if parts is None:
         raise SceneError(f"cannot read the block {word[:40]!a}: write name[state=value]")
@@ -398,7 +404,7 @@ def _split_block(word: str) -> tuple[str, str, str]:
 
 
 def _parse_state(name: str, states: str) -> Literal["", "open", "on"]:
-    """Return the state of a block for Minecraft's states, such as ``open=true``; other states are ignored."""
+    """Convert Minecraft's states of a block, such as ``open=true``, into the explorer's state; ignore other states."""
     given = {}
     for part in states.split(","):
         key, _, value = part.partition("=")

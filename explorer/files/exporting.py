@@ -1,4 +1,4 @@
-"""Write a scene as few, short Minecraft commands; later commands may replace blocks of earlier commands."""
+"""Write a scene as Minecraft commands, few and short; later commands may replace blocks of earlier commands."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def block_name(code: int) -> str:
 
 
 def boxes_of(blocks: NDArray[np.uint16]) -> Iterator[tuple[Cell, Cell, int]]:
-    """Yield boxes (lowest cell, highest cell, code); filling the boxes in order turns an arena of air into the blocks.
+    """Yield boxes (lowest cell, highest cell, code). Filling the boxes in order turns an arena of air into the blocks.
 
     Codes come in descending order of frequency. Boxes of a code may cover cells of less frequent codes, because the
     boxes of less frequent codes come later. The choice of boxes is greedy, so the number of boxes need not be minimal.
@@ -138,12 +138,10 @@ _AXIS_ORDERS: Final = tuple(itertools.permutations(range(3)))
 
 
 def _grow(allowed: NDArray[np.bool_], start: tuple[int, ...], axes: tuple[int, ...]) -> tuple[slice, ...]:
-    """Return a box within ``allowed`` that begins at ``start`` and extends in the positive direction of each axis.
+    """Return the index, in an array ``[y, z, x]``, of a box within ``allowed`` that begins at ``start``.
 
-    The box grows along one axis after another, in the order of ``axes``, as far as all its cells are allowed.
-
-    Returns:
-        Index of the box in an array ``[y, z, x]``.
+    The box extends in the positive direction of each axis. It grows along one axis after another, in the order of
+    ``axes``, as far as all its cells are allowed.
     """
     box = [slice(at, at + 1) for at in start]
     for axis in axes:

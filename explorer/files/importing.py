@@ -1,4 +1,4 @@
-"""Import scenes in the published format, which other programs wrote.
+"""Import scenes that other programs wrote in the published format.
 
 Content without a counterpart in the explorer is left out with a note. Errors become findings. Because the files contain
 no wires, a lever, button or plate opens each iron door within two cells, and the door stays open. The ground below the
@@ -85,9 +85,8 @@ class _Report:
 
 
 def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene, Cell]:
-    """Return the scene, and the player's final cell relative to the origin of the commands.
-
-    Notes and faults are added to the report.
+    """Return (scene, player's final cell relative to the origin of the commands), and add notes and faults to the
+    report.
     """
     parsed = parse_commands(metadata.commands)
     for number, error in parsed.faults:
@@ -112,7 +111,8 @@ def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[
 
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
-    """Yield a wire from devices to each iron door that has devices nearby, for a scene without wires."""
+    """Yield a wire for each iron door that has devices nearby. The function serves scenes whose files contain no wires.
+    """
     is_device = has_kind("device", "plate")[scene.blocks]
     devices = [(x, y, z) for y, z, x in np.argwhere(is_device).tolist()]
     for number, door in enumerate(doors_of(scene), 1):
@@ -126,7 +126,7 @@ def _is_near(device: Cell, door: Iterable[Cell]) -> bool:
 
 
 def _import_milestones(hops: MilestonesFile, spawn_offset: Cell, report: _Report, source: str) -> Iterator[Milestone]:
-    """Yield the milestones that can be judged, with spawn-relative rules; report the other milestones.
+    """Yield the milestones that can be judged, with spawn-relative rules, and report all other milestones.
 
     Args:
         spawn_offset: the spawn relative to the origin of the commands.
@@ -165,7 +165,10 @@ def _subtract(point: Offset, origin: Cell) -> Offset:
 
 
 def _import_graph(edges: GraphFile | None, milestones: Sequence[Milestone], report: _Report, source: str) -> Graph:
-    """Return the graph, whose edges join ids of milestones; published edges may name tasks instead of ids."""
+    """Return the graph, in which an edge joins the ids of two milestones.
+
+    A published edge may name a task instead of an id. If there is no published graph, the milestones form a chain.
+    """
     ids = [each.milestone_id for each in milestones]
     nodes = tuple(Node(each.milestone_id, each.task) for each in milestones)
     if edges is None:

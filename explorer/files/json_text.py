@@ -15,7 +15,9 @@ from spca.common.files import read_text
 from spca.common.text import one_line
 
 MAX_BYTES: Final = 1 << 20
-"""Most bytes of a scene's file, or of a line of a set; files of generated scenes have a few thousand bytes."""
+"""Largest number of bytes of a scene's file, or of a line of a set. Files of generated scenes have a few thousand
+bytes.
+"""
 
 T = TypeVar("T")
 _MESSAGES: Final = {
@@ -33,7 +35,7 @@ _MESSAGES: Final = {
     "model_type": "expected an object",
     "dataclass_type": "expected an object",
 }
-"""Type of a pydantic error -> message; errors of other types keep pydantic's message."""
+"""Type of a pydantic error -> message. For any other type, pydantic's message is used."""
 
 
 def file_text(path: Path, limit: int = MAX_BYTES) -> str:
@@ -83,7 +85,7 @@ def json_value(text: str, source: str) -> Any:
 
 
 def validate(kind: TypeAdapter[T], value: object, source: str, inside: str = "") -> T:
-    """Return the object that a JSON value describes; types are strict, so neither true nor "3" counts as a number.
+    """Return the object that a JSON value describes. Types are strict, so neither true nor "3" counts as a number.
 
     Args:
         source: file of the value, for errors.

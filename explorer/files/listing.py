@@ -44,7 +44,8 @@ def _find_places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
     """Return an iterator of (location, function that reads the scene) over the scenes at one path.
 
     Raises:
-        SceneError: the path contains no scenes. For a file, the iterator raises the error instead of the call.
+        SceneError: the path contains no scenes. If the path is a file, the error is raised by the iterator, not by the
+            call.
     """
     try:
         file, number = _file_and_line(path)
@@ -72,7 +73,8 @@ def scene_at(path: Path) -> Loaded:
 
 
 def _file_and_line(path: Path) -> tuple[Path, int | None]:
-    """Return the file that a path such as ``FILE:12`` names, and the number of the line, or None for all lines."""
+    """Return (file, number of the line) for a path such as ``FILE:12``. The number is None if the path means all lines.
+    """
     file = path
     line = None
     name, _, number = str(path).rpartition(":")

@@ -20,7 +20,7 @@ class Loaded:
 
     Attributes:
         text: the goal text, which is all that an agent learns about its task.
-        certificate: the proofs of the scene, or None.
+        certificate: the proofs of the scene, or None if the scene has no certificate.
         metadata: ``scene_description``, ``design_notes``, ``knobs``, ``seed`` and ``index``, if known.
         source: the folder, or the file and line; "" for a scene made in memory.
         published: whether the scene was read from the published format of other programs, which has no wires.
@@ -46,7 +46,7 @@ class Loaded:
 
 
 def certificate_file(loaded: Loaded) -> str:
-    """Return the location of the certificate of a scene, for errors."""
+    """Return the location of the certificate of a scene, for error messages."""
     if not loaded.source:
         return loaded.scene.name
     folder = Path(loaded.source)

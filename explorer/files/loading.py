@@ -31,7 +31,7 @@ CERTIFICATE: Final = TypeAdapter(Certificate)
 
 
 def load_scene(folder: Path) -> Loaded:
-    """Return the scene in a folder; only a scene of other programs has notes and faults.
+    """Return the scene in a folder. Only a scene of other programs has notes and faults.
 
     Raises:
         SceneError: a file is missing or malformed, or a scene with the explorer's extension has a problem. The error
@@ -63,7 +63,7 @@ def scene_of_line(line: str, source: str) -> Loaded:
 
 
 def _load_documents(documents: Mapping[str, Any], sources: Mapping[str, str], source: str) -> Loaded:
-    """Return the scene of documents.
+    """Return the scene that documents describe.
 
     Args:
         documents: name of a document -> JSON value.
@@ -106,13 +106,13 @@ def _load_documents(documents: Mapping[str, Any], sources: Mapping[str, str], so
 def _find_document(documents: Mapping[str, Any], name: str) -> Any:
     """Return a document, or None if the document is missing.
 
-    A published scene may contain the document as a field of the metadata instead of a file.
+    In a published scene, the document may be a field of the metadata instead of a file.
     """
     return documents.get(name, documents["metadata"].get(name))
 
 
 def _build_scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
-    """Return the scene of the commands and the extension; raise the first error, if any."""
+    """Return the scene that the commands and the extension describe; raise the first error if there is one."""
     parsed = parse_commands(metadata.commands)
     for number, error in parsed.faults:
         raise error.at(source, f"commands[{number}]")
@@ -153,11 +153,11 @@ def _read_graph(edges: GraphFile) -> Graph:
 
 
 def _arena_cells(offsets: Iterable[Cell], arena: Box) -> tuple[Cell, ...]:
-    """Return cells counted from the corner of the arena, for spawn-relative cells."""
+    """Convert spawn-relative cells into cells counted from the lowest corner of the arena."""
     return tuple(offset_to(arena[0], at) for at in offsets)
 
 
 def _raise_first(problems: Iterable[SceneError], source: str) -> None:
-    """Raise the first problem, if any."""
+    """Raise the first problem, if there is one."""
     for problem in problems:
         raise problem.at(source)

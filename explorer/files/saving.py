@@ -31,7 +31,9 @@ _RULE_TYPES: Final = {rule: name for name, rule in RULES.items()}
 
 
 def documents_of(loaded: Loaded) -> dict[str, Any]:
-    """Return name of a file -> JSON-compatible content; ``certificate`` is missing if the scene has no certificate.
+    """Return name of a file, without ``.json`` -> JSON-compatible content.
+
+    If the scene has no certificate, ``certificate`` is missing.
 
     Raises:
         SceneError: the format cannot express the scene.
@@ -49,7 +51,7 @@ def documents_of(loaded: Loaded) -> dict[str, Any]:
 
 
 def save_scene(folder: Path, loaded: Loaded) -> None:
-    """Write the files of a scene into a folder, which is created if needed; write the certificate last.
+    """Write the files of a scene into a folder, the certificate last. The folder is created if needed.
 
     Raises:
         SceneError: the format cannot express the scene.

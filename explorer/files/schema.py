@@ -13,7 +13,7 @@ MAX_HOPS: Final = 64
 MAX_COMMANDS: Final = 20_000
 MAX_WIRES: Final = 256
 MAX_CELLS: Final = 256
-"""Most cells of one wire."""
+"""Largest number of cells of one wire."""
 
 Number = Annotated[float, Field(ge=-1_000, le=1_000)]
 Point = tuple[Number, Number, Number]
@@ -37,14 +37,16 @@ class Lenient(BaseModel):
 
 
 class RuleText(Strict):
-    """A rule; the parameters are checked later (:data:`PARAMS`), because the type decides which are allowed."""
+    """A rule. Its parameters are checked later (:data:`PARAMS`), because the rule's type decides which parameters are
+    allowed.
+    """
 
     type: Name
     params: dict[str, JsonValue]
 
 
 class MilestoneText(Strict):
-    """A milestone; a published milestone has no rules if no program can judge the milestone."""
+    """A milestone. A published milestone without rules is one that no program can judge."""
 
     task: Name
     milestone_id: Name
@@ -59,7 +61,7 @@ class MilestonesFile(Strict):
 
 
 class NodeText(Lenient):
-    """A hop; in published files often only a name, which stands for the id."""
+    """A hop. In published files, a hop is often only a name, which serves as the id."""
 
     id: Name
     task: Name | None = None
@@ -121,7 +123,7 @@ class Extension(Strict):
 
 
 class MetadataFile(Lenient):
-    """``metadata.json``; in published scenes possibly with the content of the other two files."""
+    """``metadata.json``. In published scenes, this file may also contain the milestones and the graph."""
 
     scene_name: Name
     scene_description: Text = ""

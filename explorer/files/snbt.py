@@ -1,4 +1,4 @@
-"""Parse the data after a name in Minecraft's commands, such as ``{Items:[{id:"stick",Count:2b}]}``.
+"""Parse the data that follow a name in Minecraft's commands, such as ``{Items:[{id:"stick",Count:2b}]}``.
 
 Minecraft calls the syntax stringified NBT, or SNBT.
 """
@@ -60,7 +60,11 @@ class _Reader:
         self.position = 0
 
     def read_value(self, depth: int) -> Tag:
-        """Return the value that begins at the next token, at a depth of nesting."""
+        """Return the value that begins at the next token.
+
+        Args:
+            depth: number of lists and compounds that contain the value.
+        """
         if depth > _DEEPEST:
             raise SceneError(f"the data is nested more than {_DEEPEST} levels deep")
         mark, quoted, bare = self._take_token()
@@ -75,7 +79,7 @@ class _Reader:
         return re.sub(r"\\(.)", r"\1", quoted)
 
     def _read_compound(self, depth: int) -> dict[str, Tag]:
-        """Return the compound whose opening brace was taken, and take the closing brace."""
+        """Return the compound whose opening brace has already been read; read up to the closing brace."""
         tags: dict[str, Tag] = {}
         while not self._take_if_next("}"):
             _, quoted, bare = self._take_token()
@@ -88,7 +92,7 @@ class _Reader:
         return tags
 
     def _read_list(self, depth: int) -> list[Tag]:
-        """Return the list or array whose opening bracket was taken, and take the closing bracket."""
+        """Return the list or array whose opening bracket has already been read; read up to the closing bracket."""
         self._skip_array_type()
         tags: list[Tag] = []
         while not self._take_if_next("]"):
@@ -113,14 +117,14 @@ class _Reader:
         return self.position < len(self._tokens) and self._tokens[self.position][0] == mark
 
     def _take_if_next(self, bracket: str) -> bool:
-        """Take the next token if the token is a bracket; return whether the token was taken."""
+        """Skip the next token if it is the given bracket, and return whether it was skipped."""
         is_next = self._is_next(bracket)
         if is_next:
             self.position += 1
         return is_next
 
     def _take_comma(self, bracket: str) -> None:
-        """Take the comma after a value, unless the closing bracket is the next token."""
+        """Skip the comma after a value. If the closing bracket follows instead, skip nothing."""
         if self._is_next(bracket):
             return
         if self._take_token()[0] != ",":
@@ -128,7 +132,7 @@ class _Reader:
 
 
 def _parse_word(text: str) -> Tag:
-    """Return the number that a bare word denotes, 1 for true, 0 for false, or the word itself."""
+    """Return the number that a bare word denotes, or the word itself. The words true and false denote 1 and 0."""
     if text in ("true", "false"):
         return int(text == "true")
     number = _NUMBER.fullmatch(text)

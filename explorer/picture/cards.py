@@ -21,7 +21,7 @@ _PLAYER: Final = "player"
 _FIELD_OF_VIEW: Final = math.radians(24)
 """Angle from the lower to the upper edge of the picture, in radians."""
 _FILLED: Final = 0.95
-"""Share of the picture's height or width that a scene fills."""
+"""Fraction of the picture's height or width that a scene fills."""
 _SMALLEST: Final = 0.8
 """Smallest size of a drawn item or mob in metres; smaller things are enlarged to be visible from afar."""
 _PLAYER_HEIGHT: Final = 1.8
@@ -69,14 +69,14 @@ def _list_things(scene: Scene) -> tuple[Thing, ...]:
 
 
 _IS_DEVICE: Final = has_kind("device", "plate", "chest", "table", "door")
-"""By code of a block: whether the block is a device, plate, chest, table or door."""
+"""Array by block code: whether the block is a device, plate, chest, table or door."""
 
 
 def _cut_open(blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
     """Return the blocks, ``[y, z, x]``, without ceilings and with walls cut low.
 
     A column (z, x) that contains a free cell keeps its blocks up to the highest free cell. A column without a free cell
-    is a wall, and ends :data:`_WALL` levels above the lowest floor among the column and its eight neighbours.
+    is a wall. It ends :data:`_WALL` levels above the lowest floor among its eight neighbours.
     """
     height, depth, width = blocks.shape
     solid = (has_shape("cube") & mask(SOLID))[blocks]
@@ -98,7 +98,7 @@ def _cut_open(blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
 
 
 def _fit_camera(points: NDArray[np.intp], yaw: float, pitch: float, aspect: float) -> Camera:
-    """Return the camera that looks in a direction and whose picture the points fill up to a margin.
+    """Return a camera with the given direction, placed so that the points fill its picture up to a margin.
 
     Args:
         points: ``[n, 3]``, columns x, y and z.

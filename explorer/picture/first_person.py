@@ -27,7 +27,7 @@ _ITEM_SIZE: Final = 0.5
 _MOB_SIZES: Final = {"chicken": 0.8, "rabbit": 0.6, "sheep": 1.3, "cow": 1.4, "skeleton": 1.9, "zombie": 1.9}
 """Kind of a mob -> size of the drawn mob in metres; other mobs have a size of 1."""
 _CROSSHAIR: Final = 0.02
-"""Half the size of the crosshair, as a share of the picture's height."""
+"""Half the size of the crosshair, as a fraction of the picture's height."""
 
 
 def render(
@@ -60,7 +60,9 @@ def render(
 
 
 def list_standing(known: NDArray[np.uint16], things: Iterable[Thing]) -> list[Standing]:
-    """Return the items and mobs among things, which are drawn as sprites; all other things are blocks."""
+    """Return the items and mobs among things, which are drawn as sprites. All other things are blocks, and are left
+    out.
+    """
     sprites = []
     for thing in things:
         x, y, z = thing.cell

@@ -1,4 +1,4 @@
-"""Cast all rays of a picture through blocks at once, from cell to cell (Amanatides and Woo 1987).
+"""Cast all rays of a picture at once, from cell to cell through the blocks (Amanatides and Woo 1987).
 
 The distance along a ray is measured in lengths of the ray's vector.
 """
@@ -18,15 +18,15 @@ Integers = NDArray[np.int32]
 Vector = tuple[float, float, float]
 
 INVISIBLE: Final = 0
-"""Kind of a cell that rays pass without a hit."""
+"""Kind of a cell that lets rays pass and is not recorded as a hit."""
 OPAQUE: Final = 1
-"""Kind of a cell that rays hit and that ends rays."""
+"""Kind of a cell that ends rays and is recorded as a hit."""
 SEE_THROUGH: Final = 2
-"""Kind of a cell that rays hit and pass."""
+"""Kind of a cell that lets rays pass and is recorded as a hit."""
 UNKNOWN: Final = 3
-"""Kind of an unknown cell, which ends rays without a hit."""
+"""Kind of an unknown cell, which ends rays and is not recorded as a hit."""
 _FINISHED_SHARE: Final = 0.12
-"""Share of finished rays above which the finished rays are removed from the arrays."""
+"""Fraction of finished rays. If it is exceeded, the finished rays are removed from the arrays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ class Camera:
     def rays(self, width: int, height: int) -> Floats:
         """Return the vectors from the eye through the pixels, ``[3, height * width]``.
 
-        The pixels are in row-major order. The component of each vector along forward is 1.
+        The pixels are in row-major order. Each vector has the component 1 along the camera's forward vector.
         """
         scale = 2 * self.tall / height
         across = (np.arange(width) + 0.5 - width / 2) * scale
@@ -76,9 +76,10 @@ class Camera:
         return rays.reshape(3, -1)
 
     def project(self, point: Vector, width: int, height: int) -> Vector:
-        """Return column, row and distance along forward of a point in a picture of ``width`` by ``height`` pixels.
+        """Return (column, row, distance) of a point in a picture of ``width`` by ``height`` pixels.
 
-        If the point is behind the eye, the distance is negative.
+        The distance is measured along the camera's forward vector. If the point is behind the eye, the distance is
+        negative.
         """
         right, up, ahead = self.turn @ (np.array(point) - self.eye)
         distance = ahead if abs(ahead) > 1e-9 else 1e-9
@@ -122,7 +123,7 @@ class Hits:
 def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
     """Return the hits of rays; a ray ends at an opaque or unknown cell.
 
-    Each entry of the list contains the hits of one step of all rays, so the hits of one ray are in order of distance.
+    Each entry of the list contains the hits of one step of all rays, so each ray's hits are in order of distance.
 
     Args:
         kinds: kinds of cells, ``[y, z, x]``, with a border of :data:`UNKNOWN`; cell (0, 0, 0) is at index 1, 1, 1.
@@ -188,7 +189,8 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
 
 
 def _find_starts(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple[Integers, Floats]:
-    """Return the first cells of rays within the blocks, ``[3, n]``, and the distances to these cells, ``[n]``.
+    """Return, for each ray, (its first cell within the blocks, its distance to this cell); shapes ``[3, n]`` and
+    ``[n]``.
 
     If the eye is inside the blocks, all distances are 0. If a ray misses the blocks, its distance is infinite.
 

@@ -1,4 +1,7 @@
-"""Shade the cells that rays hit: cubes with textures, light and dark corners, sprites that turn to the eye, and fog."""
+"""Shade the cells that rays hit, and blend them with fog.
+
+Cubes have textures, and their corners are light or dark. Items, mobs and plants are sprites that turn to the eye.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ HAZE: Final = 0.028
 _LIGHT: Final = np.array([0.8, 0.8, 0.64, 1.0, 0.9, 0.9], dtype=np.float32)
 """Brightness of the faces west, east, bottom, top, north and south, from 0 to 1."""
 _CORNER_SHADOW: Final = 0.15
-"""Share of the light that each cube beside a face's corner takes from the corner (ambient occlusion)."""
+"""Fraction of its light that a face's corner loses to each cube beside the corner (ambient occlusion)."""
 _LEVELS: Final = 4
 """Number of levels of detail (mipmaps); each level has half the resolution of the previous level."""
 _SHEET_GAP: Final = 0.06
@@ -35,9 +38,9 @@ _EDGE_COLOUR: Final = (1.0, 0.86, 0.3)
 _MIN_SLOPE: Final = 0.15
 """Smallest cosine between ray and normal that is used to choose the level of detail."""
 _HIDING_ALPHA: Final = 0.5
-"""Alpha above which a texel counts as hiding everything behind the texel."""
+"""Alpha above which a texel counts as hiding everything behind it."""
 _STEEP_VIEW: Final = 0.75
-"""Vertical part of the camera's forward vector, up or down, from which on sprites lean with the camera."""
+"""Vertical component of the camera's forward vector, up or down, from which on sprites tilt with the camera."""
 _NEAR: Final = 0.05
 """Distance of the near plane, in lengths of a ray's vector; sprites and sheets closer to the eye are not drawn."""
 _GLOWING: Final = "lava fire soul_fire glowstone sea_lantern shroomlight jack_o_lantern magma_block"
@@ -77,7 +80,7 @@ class Picture:
 
 @cache
 def _classify_blocks() -> NDArray[np.uint8]:
-    """Return a table by code of a block: the kind of the block's cell (:mod:`explorer.picture.raycasting`)."""
+    """Return an array by block code: the kind of the block's cell (:mod:`explorer.picture.raycasting`)."""
     is_opaque = load_atlas().tiles[..., 3].min(axis=(1, 2)) == 255  # by tile
     kinds = np.full(len(BLOCKS), SEE_THROUGH, dtype=np.uint8)
     kinds[has_shape("none")] = INVISIBLE
@@ -88,14 +91,14 @@ def _classify_blocks() -> NDArray[np.uint8]:
 
 @cache
 def _find_glowing() -> NDArray[np.bool_]:
-    """Return a table by code of a block: whether the block glows."""
+    """Return an array by block code: whether the block glows."""
     glowing = _GLOWING.split()
     return np.array([block.name in glowing for block in BLOCKS])
 
 
 @cache
 def _detail_tiles() -> Floats:
-    """Return colours and alpha of the tiles in all levels of detail, ``[levels * tiles * 256, 4]``.
+    """Return colours and alpha of the tiles at all levels of detail, ``[levels * tiles * 256, 4]``.
 
     All levels have the same number of pixels. In level n, the pixels of each 2**n by 2**n square have the same colour.
     """
@@ -123,13 +126,13 @@ def _coarsen(tiles: Floats, size: int) -> Floats:
 
 
 class Shading:
-    """The computation of a picture; colours are ``[3, n]``, red, green and blue from 0 to 1.
+    """The computation of a picture. Arrays of colours are ``[3, n]``: red, green and blue from 0 to 1.
 
     Args:
         blocks: codes ``[y, z, x]``; cells with code 0, and all cells outside the array, are unknown.
         size: width and height in pixels.
-        standing: items and mobs; of several in the same cell, only the last is drawn.
-        target: a cell to draw with bright edges, or None.
+        standing: items and mobs; if several are in the same cell, only the last is drawn.
+        target: a cell to draw with bright edges, or None for no such cell.
         haze: density of the fog per metre.
     """
 
@@ -193,14 +196,17 @@ class Shading:
         return Picture(image, depths.reshape(height, width))
 
     def _blend(self, hits: Hits, shaded: Layer, colours: Floats, transmitted: Floats, depths: Floats) -> None:
-        """Blend hits, dimmed by fog, behind the hits that were blended earlier (front to back).
+        """Add hits to the colours of their rays, dimmed by fog and by the hits that were blended before.
+
+        The caller must blend from front to back.
 
         Args:
-            hits: hits of different rays, because each ray is updated once.
+            hits: hits, at most one for each ray.
             shaded: colours, alpha and distances of the hits.
             colours: colour of each ray so far, ``[3, rays]``; changed in place.
-            transmitted: share of light that earlier hits let through, ``[rays]``; changed in place.
-            depths: smallest distance of a hiding hit of each ray, ``[rays]``; changed in place.
+            transmitted: fraction of light that earlier hits let through, ``[rays]``; changed in place.
+            depths: for each ray, the smallest distance of a hit that hides everything behind it, ``[rays]``; changed in
+                place.
         """
         colour, alpha, distance = shaded
         rays = self._rays[:, hits.rays]
@@ -216,7 +222,7 @@ class Shading:
         depths[pixels] = np.minimum(depths[pixels], distance[hides])
 
     def _shade_cubes(self, hits: Hits) -> Layer:
-        """Shade faces of cubes with texture, light and dark corners, and the target with bright edges."""
+        """Shade faces of cubes with their texture and with shadows at corners; give the target bright edges."""
         rays = self._rays[:, hits.rays]
         axes = hits.axes
         point = self._eye + hits.distances * rays
@@ -244,7 +250,7 @@ class Shading:
         return colour, texels[3], hits.distances
 
     def _draw_edges(self, hits: Hits, u: Floats, v: Floats, colour: Floats) -> None:
-        """Change ``colour``, ``[3, n]``, at points near an edge of the target's faces."""
+        """Brighten ``colour``, ``[3, n]``, at points near an edge of the target's faces."""
         targeted = hits.cells == self._target
         if not targeted.any():
             return
@@ -256,8 +262,9 @@ class Shading:
     def _count_corner_cubes(self, hits: Hits, is_positive_face: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
         """Return the number of cubes beside the corners of a face, 0 to 3, interpolated over the face (``[n]``).
 
-        This is the ambient occlusion of voxels. In front of a face lies a cell, and three neighbours of this cell touch
-        the same corner of the face. The number of a corner is the number of cubes in the three neighbours.
+        This is the ambient occlusion of voxels. Consider the cell in front of a face. At each corner of the face, three
+        neighbours of this cell touch the corner. The number of the corner counts the cubes among these three
+        neighbours.
 
         Args:
             u, v: coordinates on the face, from 0 to 1.
@@ -321,7 +328,7 @@ class Shading:
         distance = hits.distances.copy()
 
         def put(which: NDArray[np.bool_], shaded: Layer) -> None:
-            """Write a layer into the entries of all hits that a mask selects."""
+            """Write a layer into the entries of the hits that a mask selects."""
             colour[:, which], alpha[which], distance[which] = shaded
 
         is_cube = has_shape("cube", "none", "unseen")[codes] & (codes != AIR)
@@ -348,7 +355,7 @@ class Shading:
         return colour, alpha, distance
 
     def _shade_panes(self, hits: Hits) -> Layer:
-        """Shade see-through cubes; faces between two cells of the same block, such as water, stay invisible."""
+        """Shade see-through cubes. Faces between two cells of the same block, such as water, stay invisible."""
         colour, alpha, distance = self._shade_cubes(hits)
         along_axis = np.choose(hits.axes, self._rays[:, hits.rays])
         steps = np.where(along_axis > 0, 1, -1) * self._strides[hits.axes]
@@ -357,7 +364,7 @@ class Shading:
         return colour, alpha * is_surface, distance
 
     def _find_standing(self, hits: Hits) -> list[int]:
-        """Return the sorted indices of the cells with an item or mob that rays hit."""
+        """Return the sorted indices of the hit cells that contain an item or mob."""
         if not self._standing:
             return []
         has_sprite = np.isin(hits.cells, list(self._standing))
@@ -365,7 +372,7 @@ class Shading:
         return indices
 
     def _shade_sprite(self, hits: Hits, thing: Standing) -> Layer:
-        """Shade the item or mob in the cells of hits."""
+        """Shade the item or mob ``thing``, whose cells the hits are in."""
         x, y, z = thing.cell
         middle = np.array([x + 0.5, y + thing.size / 2, z + 0.5], dtype=np.float32)[:, None]
         return self._shade_facing(hits, middle, thing.size, load_atlas().sprites[thing.kind])
@@ -375,7 +382,8 @@ class Shading:
         return self._shade_facing(hits, self._find_corners(hits) + 0.5, 1.0, tiles)
 
     def _shade_facing(self, hits: Hits, middle: Floats, size: float, tiles: Integers | int) -> Layer:
-        """Shade sprites that turn to the eye; unless the camera looks steeply up or down, the sprites are upright.
+        """Shade sprites that turn to the eye. If the camera looks steeply up or down, the sprites tilt, else they are
+        upright.
 
         Args:
             middle: middles of the sprites, ``[3, n]`` or ``[3, 1]``.
@@ -406,7 +414,7 @@ class Shading:
         return self._clip_texels(tiles, from_corner[0], 1 - from_corner[2], distances)
 
     def _shade_doors(self, hits: Hits, tiles: Integers) -> Layer:
-        """Shade open doors as vertical sheets near the low side of their cells.
+        """Shade open doors as vertical sheets near the west or north side of their cells.
 
         If a cube stands to the west or east of a door, the sheet is on the west side, else on the north side.
         """
@@ -424,7 +432,8 @@ class Shading:
         return self._clip_texels(tiles, u, from_corner[1], distances)
 
     def _clip_texels(self, tiles: Integers | int, u: Floats, v: Floats, distances: Floats) -> Layer:
-        """Return texels; points outside of their tile, and points too near to or behind the eye, are clear.
+        """Return the texels at points. Points outside their tile, behind the eye or too near to the eye are
+        transparent.
 
         Args:
             u, v: coordinates from the lower left corner of the tile; from 0 to 1 within the tile.
@@ -436,13 +445,13 @@ class Shading:
         return texels[:3], texels[3] * inside, clipped_distances
 
     def _find_corners(self, hits: Hits) -> Floats:
-        """Return the corners (x, y, z) with the lowest coordinates of the hit cells, ``[3, n]``."""
+        """Return the lowest corner (x, y, z) of each hit cell, ``[3, n]``."""
         y, index_in_level = np.divmod(hits.cells, self._strides[1])
         z, x = np.divmod(index_in_level, self._strides[2])
         return np.stack([x, y, z]).astype(np.float32) - 1  # without the border
 
     def _find_index(self, cell: Cell) -> int:
-        """Return the index of a cell in the flattened array with a border."""
+        """Return the index of a cell in the flattened array of blocks, which has a border of unknown cells."""
         return int(np.dot(np.array(cell) + 1, self._strides))
 
 
@@ -453,6 +462,6 @@ def _measure_lengths(rays: Floats) -> Floats:
 
 
 def _list_cells(thing: Standing) -> tuple[Cell, ...]:
-    """Return the cells that an item or mob fills, from the lowest up."""
+    """Return the cells that an item or mob fills, from the lowest to the highest."""
     x, y, z = thing.cell
     return tuple((x, y + above, z) for above in range(math.ceil(thing.size)))

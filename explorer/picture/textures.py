@@ -31,7 +31,7 @@ the floor, ``panel`` is an open door at a side, and ``unseen`` is an unknown cel
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The look of a block.
+    """The appearance of a block in pictures.
 
     Attributes:
         name, state: name and state of the block.
@@ -109,7 +109,7 @@ def load_atlas() -> Atlas:
 
 @cache
 def has_shape(*shapes: Shape) -> NDArray[np.bool_]:
-    """Return a table by code of a block: whether the block has one of the given shapes."""
+    """Return an array by block code: whether the block has one of the given shapes."""
     looks = load_atlas().looks
     return np.array([looks[block.code].shape in shapes for block in BLOCKS])
 

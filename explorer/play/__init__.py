@@ -1,1 +1,1 @@
-"""Let a person play a scene in the browser or the terminal, judged and recorded like an agent."""
+"""Let a person play a scene in the browser or the terminal. The person is judged and recorded like an agent."""

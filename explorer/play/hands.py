@@ -1,6 +1,6 @@
 """Translate a person's choice of a cell into primitives: aim at the cell, then attack, use, dig or place.
 
-The translation depends only on the person's knowledge, so that a refused choice, which takes no step, reveals nothing.
+The translation uses only what the person knows. A refused choice takes no step, and so must not reveal anything.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from explorer.scene import Cell, Mob, cells_apart, move_by, offset_to
 from explorer.view import Thing, View
 
 MODEL: Final = "human"
-"""Name of every person in results, as the model of an episode."""
+"""Name that stands for every person in results; it is the model of the person's episodes."""
 
 
 def codes_for(view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...] | str:
-    """Return the codes that aim at a cell, then attack, use or dig the content of the cell.
+    """Return the codes that aim at a cell, and that then attack, use or dig the content of the cell.
 
     Args:
         cell: a cell inside the arena.
-        place: whether to place the block in hand instead.
+        place: whether to place the block in hand into the cell instead.
 
     Returns:
         The codes, or the reason why the request is impossible as far as the person knows.
@@ -75,7 +75,7 @@ def _choose_deed(view: View, offset: Cell, cell: Cell) -> Primitive | str:
 
 
 def list_targets(view: View) -> Iterator[Thing]:
-    """Yield the things in view that are near enough to be aimed at, nearest first."""
+    """Yield the things in view that are near enough to aim at, nearest first."""
     here = view.pose.cell
     in_view = (each for each in view.things if each.in_view)
     near = [each for each in in_view if cells_apart(here, each.cell) <= MAX_AIM]
@@ -83,7 +83,7 @@ def list_targets(view: View) -> Iterator[Thing]:
 
 
 def find_code(kind: str, name: str) -> int | None:
-    """Return the action code for holding an item or crafting a recipe, or None if the name is unknown.
+    """Return the action code that holds an item or crafts a recipe, or None if the kind or the name is unknown.
 
     Args:
         kind: "hold" or "craft".

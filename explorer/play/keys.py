@@ -20,14 +20,14 @@ _SEQUENCES: Final = {
 """Escape sequence, without the escape character -> name of the key."""
 _CONTROL_KEYS: Final = {"\r": "enter", "\n": "enter", "\t": "tab", " ": "space", "\x7f": "backspace", "\b": "backspace"}
 _ESCAPE_S: Final = 0.05
-"""Seconds within which an escape sequence continues; if nothing follows, the escape key itself was pressed."""
+"""Seconds to wait for the rest of an escape sequence. If nothing follows, the escape key itself was pressed."""
 
 
 @contextmanager
 def raw_keys() -> Iterator[Keys]:
-    """Switch the terminal to reading keys without echo and line buffering within the context.
+    """Yield the keys of the terminal.
 
-    Ctrl-C raises KeyboardInterrupt.
+    Within the context, the terminal neither echoes keys nor waits for whole lines. Ctrl-C raises KeyboardInterrupt.
 
     Raises:
         UserError: standard input or output is not a terminal.
@@ -65,7 +65,7 @@ class Keys:
         return _CONTROL_KEYS.get(text[:1], text[:1])
 
     def _parse_sequence(self, text: str) -> str:
-        """Return the name of the key whose escape sequence begins a text; keep the remaining text for later.
+        """Return the name of the key whose escape sequence begins the text, and keep the rest of the text for later.
 
         Args:
             text: the text after the escape character.
@@ -80,7 +80,7 @@ class Keys:
         return "unknown" if text else "escape"
 
     def _read(self) -> str:
-        """Wait for input, and return up to 64 bytes of the input as text; "" if the input has ended."""
+        """Wait for input, and return up to 64 bytes of it as text, or "" if the input has ended."""
         try:
             return os.read(self._descriptor, 64).decode(errors="replace")
         except OSError:  # the terminal is gone

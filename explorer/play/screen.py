@@ -1,4 +1,4 @@
-"""Draw a scene on a terminal as a map of signs, a picture of half blocks, and lists; pure functions."""
+"""Draw a scene on a terminal as a map of signs, a picture of half-block characters, and lists; pure functions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Sign:
 def sign_of(blocks: NDArray[np.uint16], feet: int) -> Sign | None:
     """Return the sign of a column of cells, or None if no cell up to the head is known.
 
-    The sign is that of the highest block up to the head; blocks such as air do not count. A block at the level of the
+    The sign is that of the highest block up to the head, apart from blocks such as air. A block at the level of the
     head is a wall, and a block just below the feet is floor.
 
     Args:
@@ -121,11 +121,11 @@ def map_text(
 
     Args:
         columns, rows: size of the map in cells.
-        chosen: a cell to mark, such as the cell at which the crosshair aims.
+        chosen: a cell to mark, such as the cell at which the crosshair aims; None marks no cell.
         middle: x and z of the middle of the map; None for the agent's x and z.
 
     Returns:
-        The map, and text of a sign -> sign, for each sign that the legend must explain.
+        (map, legend). The legend contains text of a sign -> sign, for each sign that needs an explanation.
     """
     agent_x, _, agent_z = view.pose.cell
     middle_x, middle_z = middle or (agent_x, agent_z)
@@ -157,10 +157,10 @@ def map_text(
 
 
 def _find_sign(view: View, x: int, z: int, thing: Thing | None) -> Sign | None:
-    """Return the sign of a column of the world, or None for an unknown column and for a column outside the world.
+    """Return the sign of a column of the world, or None if the column is unknown or outside the world.
 
     Args:
-        thing: an item or mob in the column, or None.
+        thing: an item or mob in the column, or None if the column contains neither.
     """
     agent_x, feet, agent_z = view.pose.cell
     if (x, z) == (agent_x, agent_z):
@@ -248,9 +248,9 @@ def screen(
     Args:
         task: the goal text.
         size: columns and rows of the terminal.
-        picture: the agent's first-person view (:func:`half_blocks`), or None if the terminal is too narrow.
+        picture: pixels of the agent's first-person view (:func:`half_blocks`), or None if the terminal is too narrow.
         note: a line of advice.
-        chosen: a cell to mark on the map.
+        chosen: a cell to mark on the map, or None for no cell.
     """
     columns, rows = size
     panels: list[RenderableType] = []

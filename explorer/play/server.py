@@ -2,11 +2,10 @@
 
 ::
 
-    GET  /TOKEN/             the page
-    GET  /TOKEN/piece/state  the person's knowledge
-    GET  /TOKEN/piece/look/N the looks of all blocks, items and mobs that were seen
-    POST /TOKEN/ask          a step: {"do": "forward"}, {"hold": item}, {"craft": recipe}, {"touch": [x, y, z]}
-    GET  /TOKEN/report       the report of the episode, after it has ended
+    GET  /TOKEN/             the page GET  /TOKEN/piece/state  the person's knowledge GET  /TOKEN/piece/look/N the looks
+    of all blocks, items and mobs that were seen POST /TOKEN/ask          a step: {"do": "forward"}, {"hold": item},
+    {"craft": recipe}, {"touch": [x, y, z]} GET  /TOKEN/report       the report of the episode, after the episode has
+    ended
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from spca.common.web.packing import compress, pack
 from spca.common.web.token_server import Page, TokenHandler, TokenServer, answering
 
 _MAX_REQUEST_BYTES: Final = 4096
-"""Most bytes of a request."""
+"""Largest number of bytes of a request."""
 
 
 class PlayHandler(TokenHandler):
-    """A handler of the requests of the page, which passes them on to a :class:`Session`."""
+    """A handler that receives the requests of the page and passes them on to a :class:`Session`."""
 
     server: PlayServer
     allowed: ClassVar[str] = "GET, HEAD, POST"
 
     def _answer(self) -> None:
-        """Send the page, the piece or the report that a request names."""
+        """Send the page, the data or the report that the path of a request names."""
         path = self.requested_path()
         if path == "":
             self.send_page(self.server.page)
@@ -54,7 +53,7 @@ class PlayHandler(TokenHandler):
     do_GET = do_HEAD = _answer  # noqa: N815  # names required by http.server
 
     def do_POST(self) -> None:  # noqa: N802  # likewise
-        """Carry out a request of the page (:meth:`Session.ask`), and send the person's knowledge afterwards."""
+        """Carry out a request of the page (:meth:`Session.ask`), and send the person's knowledge after it."""
         if self.requested_path() != "ask" or self.headers.get("Content-Type", "") != "application/json":
             self.send(HTTPStatus.NOT_FOUND)
             return
@@ -116,7 +115,7 @@ class PlayServer(TokenServer):
 
 @contextmanager
 def served(session: Session, program: str, report: Callable[[], str], port: int = 0) -> Iterator[PlayServer]:
-    """Serve a session within the context; the arguments are those of :class:`PlayServer`.
+    """Yield a server of a session, which runs within the context. The arguments are those of :class:`PlayServer`.
 
     Raises:
         EpisodeError: see :class:`PlayServer`.

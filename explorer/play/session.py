@@ -60,10 +60,10 @@ class Session:
             return self.looks.to_dict()
 
     def ask(self, wish: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out a request of the page, and return the person's knowledge afterwards (:meth:`describe`).
+        """Carry out a request of the page, and return the person's knowledge after it (:meth:`describe`).
 
         Args:
-            wish: an object with the key ``do``, ``hold``, ``craft`` or ``touch``.
+            wish: the request: an object with the key ``do``, ``hold``, ``craft`` or ``touch``.
 
         Raises:
             ValueError: the request is unknown.
@@ -81,7 +81,7 @@ class Session:
             return self._describe()
 
     def episode(self) -> Episode:
-        """Return the result; if the episode is not over, end the episode first."""
+        """Return the result of the episode; if the episode is not over, end the episode first."""
         with self._lock:
             if not self.game.over:
                 self._step(Primitive.DONE)
@@ -111,14 +111,14 @@ class Session:
         return codes_for(self.game.view, cell, place=place)
 
     def _step(self, code: int) -> None:
-        """Carry out a primitive, and record the new cell and a message."""
+        """Carry out a primitive, and record the person's cell and a message."""
         self.game.step(code)
         last = self.game.view.last
         self._trail.append(self.game.view.pose.cell)
         self._messages.append((describe_code(code), "" if last.done else last.reason))
 
     def _describe(self) -> dict[str, Any]:
-        """Return the person's knowledge, and add everything in view to the looks; the lock must be held."""
+        """Return the person's knowledge, and add everything in view to the looks. The caller must hold the lock."""
         view = self.game.view
         loose = list_loose(view)
         self.looks.kinds |= {kind for kind, _ in loose}

@@ -27,7 +27,7 @@ PRIMITIVES: Final = {
 """Name of a key -> primitive."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _MIN_WIDTH: Final = 110
-"""Smallest number of columns of a terminal on which the picture is shown beside the map."""
+"""Number of columns that a terminal needs for showing the picture beside the map."""
 
 
 class Terminal:
@@ -75,7 +75,7 @@ class Terminal:
         live.update(content, refresh=True)
 
     def _press(self, key: str, keys: Keys, live: Live) -> bool:
-        """Carry out a key; return False if the person quits."""
+        """Do what a key stands for, and return whether the person goes on playing."""
         if key in PRIMITIVES:
             self._step(PRIMITIVES[key])
             self._chosen = None
@@ -92,13 +92,16 @@ class Terminal:
         return True
 
     def _step(self, code: int) -> None:
-        """Carry out a primitive; if the primitive is refused, set the note to the reason."""
+        """Carry out a primitive. Set the note to the reason if the primitive is refused, else to ""."""
         self._game.step(code)
         last = self._game.view.last
         self._note = one_line(f"Not done: {last.reason}.") if not last.done else ""
 
     def _aim_at_next(self) -> None:
-        """Choose the next of the things that are near enough, or the nearest if no near thing is chosen."""
+        """Choose the next of the things that are near enough to aim at.
+
+        If none of these things is chosen yet, choose the nearest.
+        """
         targets = list(list_targets(self._game.view))
         if not targets:
             self._note = "Nothing is near enough to aim at."
@@ -115,7 +118,7 @@ class Terminal:
         self._note = one_line(f"{name}{state}: enter uses, digs or attacks it.")
 
     def _touch(self) -> None:
-        """Attack, use or dig the chosen cell; without a chosen cell, use the cell that the crosshair touches."""
+        """Attack, use or dig the chosen cell. If no cell is chosen, use the cell that the crosshair touches."""
         if self._chosen is None:
             self._step(Primitive.USE)
             return
@@ -134,7 +137,7 @@ class Terminal:
         self._choose("Take in hand", inventory_lines(view), named, keys, live)
 
     def _craft(self, keys: Keys, live: Live) -> None:
-        """Let the person choose one of the craftable recipes, and craft by the recipe."""
+        """Let the person choose one of the craftable recipes, and carry out the recipe."""
         offers = [each for each in self._game.view.recipes if each.craftable]
         if not offers:
             self._note = "You cannot craft anything here from what you carry."
@@ -145,7 +148,7 @@ class Terminal:
     def _choose(
         self, title: str, lines: Sequence[str], named: Sequence[tuple[str, str]], keys: Keys, live: Live
     ) -> None:
-        """Show a list, wait for a key, and carry out the chosen line.
+        """Show a list, wait for a key, and carry out the line that the key chooses.
 
         Args:
             lines: the lines to show.

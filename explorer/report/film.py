@@ -25,8 +25,8 @@ def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
     """Return an episode and its scene as JSON-compatible data.
 
     Frame 0 is the state before the first step. Each frame contains the new value of each property that differs from the
-    previous frame. Only the blocks in the world (``truth``) and the blocks known to the agent (``known``) are stored as
-    changes (:func:`list_changes`).
+    previous frame. Two properties are stored as changes instead (:func:`list_changes`): the blocks in the world
+    (``truth``) and the blocks known to the agent (``known``).
 
     Args:
         looks: numbers of the blocks and kinds of the things; blocks and kinds of this episode are added.
@@ -90,9 +90,9 @@ def list_pose(pose: Pose) -> list[int]:
 
 
 def list_changes(before: NDArray[np.int32], after: NDArray[np.int32]) -> list[int]:
-    """Return the run-length encoded changes of an array, as [value, length, value, length ...].
+    """Return the changes of an array in run-length encoding, as [value, length, value, length ...].
 
-    The runs follow the flattened array. The value of unchanged cells is -1. The result is empty without any change.
+    The runs follow the flattened array. The value of unchanged cells is -1. The result is empty if nothing changed.
     """
     changed = before != after
     if not changed.any():
@@ -104,7 +104,7 @@ def list_changes(before: NDArray[np.int32], after: NDArray[np.int32]) -> list[in
 
 
 def find_extent(blocks: NDArray[np.integer[Any]]) -> list[int]:
-    """Return the first x, last x, first z and last z of the columns that contain a known cell.
+    """Return [first x, last x, first z, last z] of the columns that contain a known cell.
 
     Args:
         blocks: codes or numbers of blocks, ``[y, z, x]``; 0 for unknown cells.
@@ -115,9 +115,10 @@ def find_extent(blocks: NDArray[np.integer[Any]]) -> list[int]:
 
 
 def _play(loaded: Loaded, episode: Episode) -> Iterator[tuple[str, str, WorldState, View]]:
-    """Yield (primitive in words, why the primitive was refused or "", state afterwards, view afterwards) for each step.
+    """Yield, for each step, (primitive in words, refusal, state after the step, view after the step).
 
-    The first item, whose two texts are empty, is the state before the first step.
+    The refusal is the reason why the primitive was refused, or "". Before all steps, yield the initial state and view
+    with two empty texts.
     """
     world = VoxelWorld()
     view = world.reset(loaded.scene)
@@ -133,7 +134,7 @@ def _play(loaded: Loaded, episode: Episode) -> Iterator[tuple[str, str, WorldSta
 
 
 def _list_things(state: WorldState) -> list[tuple[str, Cell]]:
-    """Return the kinds and cells of the mobs and items in the world."""
+    """Return (kind, cell) of each mob and each item on the ground in the world."""
     mobs = [(mob.kind, mob.cell) for mob in state.mobs]
     items = [(stack.item, cell) for cell, stacks in state.items.items() for stack in stacks]
     return mobs + items

@@ -1,4 +1,4 @@
-"""The looks of blocks, items and mobs on a page: numbered looks of blocks, and one small picture with all tiles."""
+"""The looks of blocks, items and mobs on a page: a numbered list of blocks, and one small picture with all tiles."""
 
 from __future__ import annotations
 

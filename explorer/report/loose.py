@@ -22,5 +22,5 @@ def is_loose(thing: Thing, view: View) -> bool:
 
 
 def list_loose(view: View) -> list[tuple[str, Cell]]:
-    """Return the kinds and cells of the items and mobs that the agent knows."""
+    """Return (kind, cell) of each item and mob that the agent knows."""
     return [(thing.kind, thing.cell) for thing in view.things if is_loose(thing, view)]

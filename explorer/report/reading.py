@@ -23,7 +23,7 @@ from spca.common.web.packing import pack
 
 PROGRAM: Final = "sense-plan-code-act: explorer"
 MAX_FILMS: Final = 400
-"""Most episodes that a page can play; a page with more episodes would be slow to open."""
+"""Largest number of episodes that a page can play. A page with more episodes would be slow to open."""
 _SHOWN: Final = ("scene", "model", "hops", "solved", "steps", "cost", "ended", "error")
 """Fields of an episode that are copied to a page unchanged."""
 
@@ -33,7 +33,7 @@ class Shelf:
 
     Args:
         known: scenes that are already in memory.
-        folder: folder of scenes whose location the results do not contain, or None.
+        folder: an additional folder in which to look for scenes, or None for no such folder.
     """
 
     def __init__(self, known: Iterable[Loaded] = (), folder: Path | None = None) -> None:
@@ -45,7 +45,7 @@ class Shelf:
         """Return the scene of an episode.
 
         Args:
-            beside: folder of the results, or None.
+            beside: folder of the results file that contains the episode, or None if unknown.
 
         Raises:
             ExplorerError: the scene is missing, or cannot be used.
@@ -95,7 +95,8 @@ class Read:
 def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[int], None] = lambda _: None) -> str:
     """Return the report page of episodes as HTML.
 
-    If the scene of an episode is missing or cannot be used, the row of the episode says why, and no film is made.
+    If the scene of an episode is missing or cannot be used, the row of the episode gives the reason. The page cannot
+    play such an episode.
 
     Args:
         shelf: the scenes of the episodes.

@@ -1,4 +1,4 @@
-"""The capabilities that an atomic task exercises, after MineExplorer (arXiv 2605.30931), section 3."""
+"""The capabilities that an atomic task exercises, according to MineExplorer (arXiv 2605.30931), section 3."""
 
 from __future__ import annotations
 

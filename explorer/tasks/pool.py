@@ -20,7 +20,7 @@ class Task:
     Attributes:
         id: name of the schema and object, such as ``take_item_emerald``.
         schema: name of the schema.
-        object: the item, block, mob or look that the task is about.
+        object: the item, block, mob, colour or place that the task is about.
         text: one sentence that states the task as a goal.
         labels: capabilities that the task exercises.
         rule: type of the rule that judges the task.

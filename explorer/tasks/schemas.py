@@ -20,7 +20,7 @@ class Schema:
         text: text of a goal; ``{}`` stands for the object in words, ``{one}`` for the object with its article.
         rule: type of the rule that judges the achievement (:mod:`explorer.milestones`).
         labels: capabilities that the achievement exercises.
-        objects: names of items, blocks, mobs or looks.
+        objects: names of items, blocks, mobs, colours or places.
         sources: ways in which the object comes into the world.
     """
 
@@ -45,7 +45,7 @@ def _make_schema(name: str, rule: RuleType, short: str, objects: str, sources: s
 
 
 def _fill_pattern(pattern: str, kinds: tuple[str, ...] | str) -> str:
-    """Return the pattern filled in with each kind, as words separated by spaces.
+    """Fill the pattern in with each kind, and return the results as words separated by spaces.
 
     Args:
         kinds: the kinds, or a text of kinds separated by spaces.

@@ -10,7 +10,7 @@ _MASS_NOUNS: Final = (
 )
 """Names that take no article, separated by spaces."""
 _ENDS_WITHOUT_ARTICLE: Final = ("_ore", "_wool", "s")
-"""Ends of other names that take no article: mass nouns and plurals."""
+"""Endings of all other names that take no article, which are mass nouns and plurals."""
 
 
 def words(name: str) -> str:

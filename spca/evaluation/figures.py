@@ -204,7 +204,7 @@ def _print_failures(console: Console, results: Results, folder: EvaluationFolder
 
 
 def _describe_group(group: Alike, folder: EvaluationFolder) -> Iterator[str]:
-    """Yield lines about a group of failures: certificate, ids, and the command that replays the group's first episode."""
+    """Yield lines about a group of failures: certificate, ids, and the command that replays the group's example."""
     example = group.example
     judged = example.judged
     if example.proof == Solvability.UNSOLVABLE and judged:

@@ -227,7 +227,7 @@ class Results:
         }
 
     def _select_played(self, *, outside: bool) -> list[Played]:
-        """Return the played episodes whose ids the curriculum lacks if ``outside`` is set; else those whose ids it has."""
+        """Return the episodes with ids outside the curriculum if ``outside`` is set, else those with ids inside."""
         return [each for each in self.played if each.episode.outside == outside]
 
     @cached_property
@@ -257,7 +257,7 @@ class Results:
         return [each for each in played if (each.env_id, each.seed) not in self._unsolvable]
 
     def _versus(self, played: Sequence[Played]) -> Versus | None:
-        """Return a comparison of episodes with the bot's results; None if the bot was not run or ``played`` is empty."""
+        """Return a comparison of episodes with the bot's results; None if the bot did not play or ``played`` is empty."""
         if not (self.bot and played):
             return None
         bots = {(each.env_id, each.seed): each for each in self.bot}

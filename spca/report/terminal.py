@@ -221,8 +221,7 @@ def _print_unsolved(run: Run, console: Console) -> None:
 
 
 def _describe_outcome(row: LevelRow) -> Text:
-    """Return the outcome and the reason of a level in words. For a failed level with a reason, return only the reason.
-    """
+    """Return outcome and reason of a level in words. For a failed level with a reason, return only the reason."""
     first_line, _, _ = (row.headline or row.reason).partition("\n")
     reason = beginning(first_line, _MAX_REASON)
     outcome = _name_outcome(row.outcome)

@@ -295,7 +295,10 @@ class Study:
         return Part(folder, part_settings, category)
 
     def _learn_part(self, part: Part) -> dict[str, Any]:
-        """Begin or resume the run of a part if the run is not finished; return the run's summary ({} if there is none)."""
+        """Begin or resume the run of a part if the run is not finished.
+
+        Return the run's summary, or {} if the run has none.
+        """
         summary = _read_summary(part.run)
         if summary is not None and summary["finished"] == summary["levels"]:
             return summary
@@ -321,7 +324,10 @@ class Study:
         return find_run(RunOptions(kept=kept, models=self._options.models, display=self._options.display))
 
     def _play_part(self, part: Part) -> dict[str, Any]:
-        """Begin or resume the evaluation of a part if it is not finished; return its summary ({} if there is none)."""
+        """Begin or resume the evaluation of a part if the evaluation is not finished.
+
+        Return the evaluation's summary, or {} if the evaluation has none.
+        """
         summary = _read_summary(part.evaluation)
         if summary is not None:
             return summary

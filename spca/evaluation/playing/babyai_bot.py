@@ -170,7 +170,7 @@ class _HungError(Exception):
 
 
 class _Stack(list[Any]):
-    """The bot's stack of subgoals, a list that raises :class:`_HungError` after more than :data:`PLAN_CHANGES` changes."""
+    """The bot's stack of subgoals; the list raises :class:`_HungError` after more than :data:`PLAN_CHANGES` changes."""
 
     _changes = 0
 

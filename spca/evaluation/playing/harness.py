@@ -1,4 +1,4 @@
-"""Execution of an evaluation in stages; a journal stores finished episodes, so that a killed evaluation can be resumed."""
+"""Execution of an evaluation in stages; a journal stores finished episodes, so that an evaluation can be resumed."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Certificates of unsolvability, in words and as a map; a reader can check them against the grid.
 
-The reached cells on the map are a closed set. Every neighbour of a reached cell is also reached, or it is a wall, lava,
-or a door that stays locked because its keys are out of reach. Items are ignored, because an agent may carry them away.
-No sequence of primitives leads out of a closed set. Therefore the agent can never reach a cell that is neither in the
-set nor beside it.
+The reached cells on the map are a closed set. Every neighbour of a reached cell is one of four things: a reached cell,
+a wall, lava, or a door that stays locked. A door stays locked if no key to it is in reach. Items are ignored, because
+an agent may carry them away. No sequence of primitives leads out of a closed set. Therefore the agent can never reach a
+cell that is neither in the set nor beside it.
 """
 
 from __future__ import annotations

@@ -179,8 +179,8 @@ class OpenGoal(Goal):
 class PickUpGoal(Goal):
     """The goal to pick up an item of ``items``; if ``strict`` is set, picking up anything else fails the mission.
 
-    From the second primitive that the verifier judges for the goal, the hand must be empty before the item is picked
-    up.
+    The hand must be empty when the item is picked up. This is not checked for the first primitive that the verifier
+    judges.
     """
 
     items: tuple[int, ...]

@@ -27,7 +27,7 @@ def has_obstacles(simulator: Any) -> bool:
 def find_way(simulator: Any, states: int) -> Found:
     """Search for primitives that lead a simulator to its goal, by weighted A*, and return the result.
 
-    The search visits at most about ``states`` states. The simulator must have been reset; the search leaves it in an
+    The search stops when it has seen ``states`` states. The simulator must have been reset; the search leaves it in an
     arbitrary state.
     """
     order = count()  # breaks ties between equal priorities

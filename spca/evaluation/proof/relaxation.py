@@ -57,7 +57,7 @@ class Relaxed:
             self._expand(cost, cell)
 
     def face(self, cell: int) -> float:
-        """Return the number of steps until the agent stands beside a cell; infinity if it cannot reach any neighbour."""
+        """Return the number of steps until the agent stands beside a cell; infinity if it can reach no neighbour."""
         costs = (self.at.get(near, math.inf) for near in self.maze.neighbours(cell))
         return min(costs, default=math.inf)
 
@@ -77,7 +77,10 @@ class Relaxed:
         return math.inf if box is None else self.hold(box)
 
     def open(self, door: int) -> float:
-        """Return the number of steps until the agent has opened a door; an open door must be closed and opened again."""
+        """Return the number of steps until the agent has opened a door.
+
+        An open door must be closed and opened again.
+        """
         to_door = self.face(self.maze.doors[door].cell)
         state = self.state.doors[door]
         if state == DoorState.LOCKED:

@@ -1,4 +1,4 @@
-"""Conversion of minigrid's simulator into the maze, state and mission of a search; the simulator shows the whole grid."""
+"""Conversion of minigrid's simulator, which knows the whole grid, into the maze, state and mission of a search."""
 
 from __future__ import annotations
 

@@ -152,7 +152,8 @@ def _split_words(words: str) -> tuple[str, str, str, str]:
 def _list_leads(things: Iterable[Thing]) -> Iterable[tuple[Cell, Cell]]:
     """Yield the cell of each teleporter and the cell of the teleporter's other end, if both ends are known.
 
-    The ends of a pair have the same colour. The other end is a teleporter too, or an exit, from which an agent cannot return.
+    The ends of a pair have the same colour. The other end is a teleporter too, or an exit, from
+    which an agent cannot return.
     """
     ends_by_colour: dict[str, list[Thing]] = {}
     for thing in things:

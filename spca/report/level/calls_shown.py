@@ -151,8 +151,7 @@ def _code(answer: str) -> str:
 
 
 def _read_question_object(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:
-    """Return the JSON object that follows a tag in the first user message with the tag; {} if there is no valid object.
-    """
+    """Return the JSON object after a tag in the first user message with the tag; {} if there is no valid object."""
     for message in map(table, items(transcript.get("messages"))):
         if message.get("role") != "user":
             continue

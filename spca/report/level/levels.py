@@ -176,8 +176,7 @@ class _Reader:
         return replace(offered, source=self._shelf.put(source, "python"), domain=self._shelf.put(domain, "pddl"))
 
     def _read_rounds(self) -> list[_Round]:
-        """Return the rounds of the log with their calls and turns; :func:`_attach` adds the records of attempts later.
-        """
+        """Return the rounds of the log with calls and turns; :func:`_attach` adds the records of attempts later."""
         rounds = list[_Round]()
         for work, event, *_ in self._history.works:
             last = rounds[-1] if rounds else None

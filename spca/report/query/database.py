@@ -57,8 +57,7 @@ class Result:
 
 
 class SlowError(QueryError):
-    """The statement takes too long. If DuckDB is busy with a single value, the work stops only when the process ends.
-    """
+    """The statement takes too long. Work of DuckDB on a single value stops only when the process ends."""
 
 
 def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Result:

@@ -1,5 +1,4 @@
-"""Descriptions of the source of a result in words: commit, edited files, and hashes of product, prompts and curriculum.
-"""
+"""Descriptions of the source of a result: commit, edited files, and hashes of product, prompts and curriculum."""
 
 from __future__ import annotations
 

@@ -106,7 +106,6 @@ def method_at(source: str, line: int) -> MethodLines | None:
 
 
 def method_named(source: str, name: str) -> MethodLines | None:
-    """Return the last method called ``name``, which is the method that Python keeps; None if there is no such method.
-    """
+    """Return the last method called ``name``, because Python keeps the last; None if there is no such method."""
     matching = (method for method in reversed(methods(source)) if method.name == name)
     return next(matching, None)

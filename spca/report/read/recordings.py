@@ -89,8 +89,7 @@ class RecordedAttempt:
         return self.plan[step.position] if 0 <= step.position < len(self.plan) else "?"
 
     def find_blamed(self) -> str:
-        """Return words for the line where the attempt failed and for the step of the plan; "" if nothing is to blame.
-        """
+        """Return words for the line where the attempt failed and for the plan's step; "" if nothing is to blame."""
         blamed = None if self.source is None else blame(self._record, self.source, "")
         if blamed is None:
             return ""

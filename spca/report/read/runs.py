@@ -1,5 +1,4 @@
-"""The overview of a run: outcome, time and usage of each level, of each category and of the run (reads run files only).
-"""
+"""The overview of a run: outcome, time and usage of each level, each category and the run (reads run files only)."""
 
 from __future__ import annotations
 

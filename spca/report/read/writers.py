@@ -72,8 +72,7 @@ def read_tried(event: Mapping[str, Any]) -> TriedWriter:
 
 
 def find_planning_writer(summary: Mapping[str, Any]) -> str:
-    """Return the label of the stored writer that made the last plan of a level; "" if no stored writer made that plan.
-    """
+    """Return the label of the stored writer that made the last plan of a level; "" if no stored writer made it."""
     return text(table(summary.get("writers")).get("plan"))
 
 
