@@ -41,11 +41,13 @@ if TYPE_CHECKING:  # commands that ask no model need not wait for their imports
 MAX_SEMANTIC_RETRY: Final = 5
 """How often the code of one plan is rewritten and executed again."""
 MAX_SPA_ROUNDS: Final = 5
-"""Most sense-plan-code-act rounds per level; rounds without a plan do not count."""
+"""Most sense-plan-code-act rounds per level; round 0 and rounds without a plan do not count."""
 
 
 class Loop:
     """Plays levels: senses, plans, codes and acts until a level is solved or its rounds are used up.
+
+    Round 0 of a level asks no planner: it tries the plans of stored problem writers. Rounds 1, 2 ... ask the planner.
 
     Args:
         check: the regression check on rewritten methods.
@@ -91,7 +93,7 @@ class Loop:
         self._tally.begin_level()
         try:
             for played in self._play_rounds(level):
-                rounds.append(played)  # one by one, so that an error does not lose the rounds before it
+                rounds.append(played)  # one by one, so that an error loses only its own round
         except (WorldError, RestoreError) as error:
             rounds.append(Round(None, (), str(error), is_broken=True))
         return LevelResult.from_rounds(rounds, known, self._tally.barren_roles())
@@ -100,17 +102,19 @@ class Loop:
         """Yield round 0, then more rounds until the level is solved or more rounds are not worth their calls."""
         latest = self.compiled.round(level)
         yield latest
+        if latest.solved:
+            return
 
-        level = self.compiled.inform_level(level, latest)
+        level = self.compiled.add_round_zero(level, latest)
         agent = latest.choose_kept_library(level.known)
         failed: list[FailedPlan] = []
         number = 0
-        while not latest.solved:
-            if len(failed) >= MAX_SPA_ROUNDS or self._tally.is_exhausted:
-                return
+        while len(failed) < MAX_SPA_ROUNDS and not self._tally.is_exhausted:
             number += 1
             latest = self.run_round(level, number, agent, failed)
             yield latest
+            if latest.solved:
+                return
 
             if latest.plan is not None:
                 failed.append(latest.make_failed_plan())
@@ -138,42 +142,36 @@ class Loop:
         if isinstance(plan, PlanFailure):
             return Round(None, (), plan.reason, failure=plan)
 
-        attempts = level.find_earlier_attempt(plan, start)
-        played = self._code_and_act(level, number, plan, snapshot, start, agent, attempts)
-        if attempts:
+        played = self._code_and_act(level, number, plan, snapshot, start, agent)
+        if played.attempts:
             # After a plan that was executed to its end, the next round begins where the plan ended.
-            is_carried_out = attempts[-1].outcome.status in (Status.GOAL_NOT_REACHED, Status.SUCCESS)
+            is_carried_out = played.attempts[-1].outcome.status in (Status.GOAL_NOT_REACHED, Status.SUCCESS)
             if not is_carried_out:
                 level.world.restore(start)
         return played
 
     def _code_and_act(
-        self,
-        level: LevelContext,
-        number: int,
-        plan: Plan,
-        snapshot: Snapshot,
-        start: Checkpoint,
-        agent: AgentSource,
-        attempts: list[Attempt],
+        self, level: LevelContext, number: int, plan: Plan, snapshot: Snapshot, start: Checkpoint, agent: AgentSource
     ) -> Round:
         """Let the coder write the code of a plan, and execute the plan; repeat both with the report on the failure.
 
-        The code is rewritten at most :data:`MAX_SEMANTIC_RETRY` times.
+        There are at most 1 + :data:`MAX_SEMANTIC_RETRY` attempts. An attempt of round 0 at the same plan from the same
+        state counts as the first of them; the coder goes on from its code and report.
 
         Args:
             start: state of the world before the plan.
             agent: the agent before the plan.
-            attempts: attempts at the same plan from the same state in round 0; the attempts of this round are appended.
         """
-        earlier = len(attempts)
+        attempts = level.find_round_zero_attempts(plan, start)
+        round_zero = len(attempts)
         reason = ""
         refusal = ""  # why the latest code was not merged
         objection = ""
         failure: CodeFailure | None = None
 
-        for attempt in range(1 + earlier, 2 + MAX_SEMANTIC_RETRY):
-            agent = attempts[-1].agent if attempts else agent
+        for attempt in range(round_zero + 1, MAX_SEMANTIC_RETRY + 2):
+            if attempts:
+                agent = attempts[-1].agent
             report = attempts[-1].report if attempts else ""
             error = "\n".join(filter(None, (report, refusal)))
             patch = self._execution.implement(number, level, plan, snapshot, agent, error or None)
@@ -181,16 +179,15 @@ class Loop:
             if isinstance(patch, CodeFailure):
                 failure = patch
                 reason = refusal = patch.reason
-                is_first_code = len(attempts) == earlier
-                if is_first_code and not patch.has_merged:
+                nothing_executed = len(attempts) == round_zero
+                if nothing_executed and not patch.has_merged:
                     break  # the coder cannot write executable code for this plan, but perhaps for another plan
-                continue
+                continue  # the coder is told why its code was refused
             failure = None
 
             if isinstance(patch, PlanObjection):
                 objection = patch.words
                 break
-            objection = ""
             is_repeated = any(patch.agent == tried.agent for tried in attempts)
             if is_repeated:
                 break  # the same code from the same state fails in the same way, so only another plan can help

@@ -165,8 +165,9 @@ def _find_vacuous_counts(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _find_unenforced_looks(loaded: Loaded) -> Iterator[Finding]:
-    """Yield a fault for each target near the spawn, and for each hop before the goal that only asks to look at a
-    target.
+    """Yield a fault for each target near the spawn, and for each hop that only asks to look at a target.
+
+    The goal is allowed to ask only for a look, and gets no fault of the second kind.
     """
     for milestone, rule in _list_rules(loaded.milestones):
         if not isinstance(rule, NearWithFacing):

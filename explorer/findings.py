@@ -28,8 +28,9 @@ class FaultKind(StrEnum):
     HOP_NAMED_IN_TEXT = "hop_named_in_text"
     """The task text names a hop that the agent should discover."""
     FIND_HOP_NOT_LAST = "find_hop_not_last"
-    """A hop before the goal only asks to look at a target. Nothing enforces a look, because an agent can walk past
-    backwards.
+    """A hop before the goal only asks to look at a target.
+
+    Nothing enforces a look, because an agent can walk past backwards.
     """
     VACUOUS_COUNT = "vacuous_count"
     """A rule asks for at least 0, which always holds, or for at most a number that is not exceeded at the start."""

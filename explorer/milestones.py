@@ -28,7 +28,9 @@ class InventoryHas:
 
 @dataclass(frozen=True, slots=True)
 class InsideBox:
-    """A rule that holds while the middle of the base of the agent's body lies in a spawn-relative box, bounds included.
+    """A rule that holds while the agent's position is in a spawn-relative box, bounds included.
+
+    The position is the middle of the body's base.
     """
 
     min: Offset
@@ -156,9 +158,7 @@ def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
 
 
 _STEEP = 1e-6
-"""Threshold: if the horizontal component of the crosshair's unit vector is shorter, the crosshair points straight up or
-down.
-"""
+"""If the horizontal component of the crosshair's unit vector is shorter, the crosshair points straight up or down."""
 _ROUNDING = 1e-9
 """Allowed rounding error of an angle, in degrees."""
 
@@ -241,7 +241,9 @@ class Tracker:
                 return count.now <= rule.max_count < count.most
 
     def _update_counts(self, state: WorldState) -> None:
-        """Update the counts from the cells that differ from the previous state. For the first state, count all cells.
+        """Update the counts from the cells that differ from the previous state.
+
+        For the first state, count all cells.
         """
         before = self._last_blocks
         after = state.blocks

@@ -103,8 +103,9 @@ def _key_words(key: str | None) -> str:
 
 
 def draw_map(loaded: Loaded) -> str:
-    """Return the map at the height of the spawn, followed by the legend. The map also shows what the agent has not
-    seen.
+    """Return the map at the height of the spawn, followed by the legend.
+
+    The map also shows what the agent has not seen.
     """
     scene = loaded.scene
     things = [Thing(mob.name, mob.kind, "", mob.cell, seen_at=0, in_view=True) for mob in scene.mobs]

@@ -70,8 +70,9 @@ class Game:
         return self._tracker.latched
 
     def step(self, code: int) -> tuple[str, ...]:
-        """Carry out a primitive, update :attr:`view` and judge the state. The result of the primitive is in
-        ``view.last``.
+        """Carry out a primitive, update :attr:`view` and judge the state.
+
+        The result of the primitive is in ``view.last``.
 
         Returns:
             The ids of the milestones that latched in this step.
@@ -129,7 +130,10 @@ class Game:
         return state if state.over or has_steps_left else replace(state, over="max_steps")
 
     def _judge(self) -> tuple[str, ...]:
-        """Update the latched milestones and :attr:`over`; return the ids of the milestones that latched in this step.
+        """Update the latched milestones and :attr:`over`.
+
+        Returns:
+            The ids of the milestones that latched in this step.
         """
         state = self._state()
         new = self._tracker.observe(state, self.view.known)

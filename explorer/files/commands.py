@@ -227,8 +227,9 @@ class _Reader:
         self.parsed.deeds.append(Clear())
 
     def kill(self, words: list[str]) -> None:
-        """Parse the words of ``/kill @e[type=...]``. For any other selector, only add a note that the command is left
-        out.
+        """Parse the words of ``/kill @e[type=...]``.
+
+        For any other selector, only add a note that the command is left out.
         """
         selector = words[0] if words else "@s"
         kinds = re.findall(r"type=(!?)(?:minecraft:)?([a-z_]+)", selector)
@@ -353,7 +354,9 @@ class _Reader:
         return block.code, stacks
 
     def _parse_filter(self, word: str) -> frozenset[int]:
-        """Return the codes of the blocks that a filter selects. If the filter gives no state, it selects every state.
+        """Return the codes of the blocks that a filter selects.
+
+        If the filter gives no state, it selects every state.
         """
         name, states, _ = _split_block(word)
         if states:

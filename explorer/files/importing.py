@@ -85,8 +85,9 @@ class _Report:
 
 
 def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene, Cell]:
-    """Return (scene, player's final cell relative to the origin of the commands), and add notes and faults to the
-    report.
+    """Return (scene, player's final cell relative to the origin of the commands).
+
+    Notes and faults are added to the report.
     """
     parsed = parse_commands(metadata.commands)
     for number, error in parsed.faults:
@@ -111,7 +112,9 @@ def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[
 
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
-    """Yield a wire for each iron door that has devices nearby. The function serves scenes whose files contain no wires.
+    """Yield a wire for each iron door that has devices nearby.
+
+    The function serves scenes whose files contain no wires.
     """
     is_device = has_kind("device", "plate")[scene.blocks]
     devices = [(x, y, z) for y, z, x in np.argwhere(is_device).tolist()]

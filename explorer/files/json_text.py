@@ -15,8 +15,9 @@ from spca.common.files import read_text
 from spca.common.text import one_line
 
 MAX_BYTES: Final = 1 << 20
-"""Largest number of bytes of a scene's file, or of a line of a set. Files of generated scenes have a few thousand
-bytes.
+"""Largest number of bytes of a scene's file, or of a line of a set.
+
+Files of generated scenes have a few thousand bytes.
 """
 
 T = TypeVar("T")

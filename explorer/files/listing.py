@@ -73,7 +73,9 @@ def scene_at(path: Path) -> Loaded:
 
 
 def _file_and_line(path: Path) -> tuple[Path, int | None]:
-    """Return (file, number of the line) for a path such as ``FILE:12``. The number is None if the path means all lines.
+    """Return (file, number of the line) for a path such as ``FILE:12``.
+
+    If the path names only a file, the number is None, which stands for all lines.
     """
     file = path
     line = None

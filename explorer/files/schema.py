@@ -37,8 +37,9 @@ class Lenient(BaseModel):
 
 
 class RuleText(Strict):
-    """A rule. Its parameters are checked later (:data:`PARAMS`), because the rule's type decides which parameters are
-    allowed.
+    """A rule.
+
+    Its parameters are checked later (:data:`PARAMS`), because the rule's type decides which parameters are allowed.
     """
 
     type: Name

@@ -60,8 +60,9 @@ def render(
 
 
 def list_standing(known: NDArray[np.uint16], things: Iterable[Thing]) -> list[Standing]:
-    """Return the items and mobs among things, which are drawn as sprites. All other things are blocks, and are left
-    out.
+    """Return the items and mobs among things, which are drawn as sprites.
+
+    All other things are blocks, and are left out.
     """
     sprites = []
     for thing in things:

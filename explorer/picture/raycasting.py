@@ -189,8 +189,7 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
 
 
 def _find_starts(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple[Integers, Floats]:
-    """Return, for each ray, (its first cell within the blocks, its distance to this cell); shapes ``[3, n]`` and
-    ``[n]``.
+    """Return (first cell of each ray within the blocks, ``[3, n]``; distance of the ray to this cell, ``[n]``).
 
     If the eye is inside the blocks, all distances are 0. If a ray misses the blocks, its distance is infinite.
 

@@ -372,7 +372,7 @@ class Shading:
         return indices
 
     def _shade_sprite(self, hits: Hits, thing: Standing) -> Layer:
-        """Shade the item or mob ``thing``, whose cells the hits are in."""
+        """Shade an item or mob, in whose cells all hits lie."""
         x, y, z = thing.cell
         middle = np.array([x + 0.5, y + thing.size / 2, z + 0.5], dtype=np.float32)[:, None]
         return self._shade_facing(hits, middle, thing.size, load_atlas().sprites[thing.kind])
@@ -382,8 +382,9 @@ class Shading:
         return self._shade_facing(hits, self._find_corners(hits) + 0.5, 1.0, tiles)
 
     def _shade_facing(self, hits: Hits, middle: Floats, size: float, tiles: Integers | int) -> Layer:
-        """Shade sprites that turn to the eye. If the camera looks steeply up or down, the sprites tilt, else they are
-        upright.
+        """Shade sprites that turn to the eye.
+
+        If the camera looks steeply up or down, the sprites tilt with the camera, else they are upright.
 
         Args:
             middle: middles of the sprites, ``[3, n]`` or ``[3, 1]``.
@@ -432,8 +433,9 @@ class Shading:
         return self._clip_texels(tiles, u, from_corner[1], distances)
 
     def _clip_texels(self, tiles: Integers | int, u: Floats, v: Floats, distances: Floats) -> Layer:
-        """Return the texels at points. Points outside their tile, behind the eye or too near to the eye are
-        transparent.
+        """Return the texels at points.
+
+        Points outside their tile, behind the eye or too near to the eye are transparent.
 
         Args:
             u, v: coordinates from the lower left corner of the tile; from 0 to 1 within the tile.

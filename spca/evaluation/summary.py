@@ -257,7 +257,7 @@ class Results:
         return [each for each in played if (each.env_id, each.seed) not in self._unsolvable]
 
     def _versus(self, played: Sequence[Played]) -> Versus | None:
-        """Return a comparison of episodes with the bot's results; None if the bot did not play or ``played`` is empty."""
+        """Return a comparison with the bot's results; None if the bot did not play or ``played`` is empty."""
         if not (self.bot and played):
             return None
         bots = {(each.env_id, each.seed): each for each in self.bot}

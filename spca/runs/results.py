@@ -63,7 +63,7 @@ class LevelContext:
     tried: tuple[Attempt, ...] = ()
     writers: Mapping[str, Any] | None = None
 
-    def find_earlier_attempt(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
+    def find_round_zero_attempts(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
         """Return the attempts of round 0 that executed the same steps from the same state; there is at most one."""
         return [attempt for attempt in self.tried if attempt.plan.steps == plan.steps and attempt.start == start]
 

@@ -153,7 +153,7 @@ class CompiledPlanning:
             return False
         return True
 
-    def inform_level(self, level: LevelContext, tried: Round) -> LevelContext:
+    def add_round_zero(self, level: LevelContext, tried: Round) -> LevelContext:
         """Return ``level`` for the later rounds: with the attempts of round 0 and a description of the writers."""
         description = self._writers.describe_writers(tried.missed, level.info) if self._writers else None
         return replace(level, tried=tried.attempts, writers=description)
