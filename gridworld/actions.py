@@ -1,4 +1,7 @@
-"""The seven actions of the external interface, numbered as in MiniGrid."""
+"""The seven actions of the external interface, numbered as in MiniGrid.
+
+The primitives of the learning agent are :class:`spca.contracts.Primitive`.
+"""
 
 from __future__ import annotations
 

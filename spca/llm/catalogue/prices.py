@@ -1,6 +1,7 @@
 """Prices of tokens: rates by size of the prompt, the cost of a request, and published prices by day.
 
-Published prices come from the data that is installed with the package ``genai-prices``. The package is imported on
+Prices that the project sets itself are in ``models.json``. Published prices come from the data that is installed with
+the package ``genai-prices``. The package is imported on
 first use. Its updates over the network are not used: this module reads the installed data directly, not the snapshot
 that an update would replace.
 """
