@@ -1,9 +1,8 @@
 """Prices of tokens: rates by size of the prompt, the cost of a request, and published prices by day.
 
 Prices that the project sets itself are in ``models.json``. Published prices come from the data that is installed with
-the package ``genai-prices``. The package is imported on
-first use. Its updates over the network are not used: this module reads the installed data directly, not the snapshot
-that an update would replace.
+the package ``genai-prices``. The package is imported on first use. Its updates over the network are not used: this
+module reads the installed data directly, not the snapshot that an update would replace.
 """
 
 from __future__ import annotations
