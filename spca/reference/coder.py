@@ -1,8 +1,9 @@
 """The coder half of the embedded reference model: answers like an LLM that knows the reference skills by heart.
 
 The skills are methods in the Python files of :mod:`spca.reference.skills` and its folder ``mechanisms``. Each file
-holds a part of a single ``class Agent``. The files are read as text and never imported, because an answer consists of
-source: the wanted methods and the helpers that these methods call.
+defines a ``class Agent`` with some of the skills. The files are read as text and never imported, because an answer
+consists of source. The source contains the requested methods and their helpers, which are the methods that they call,
+directly or indirectly.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ _DEFINED_METHOD = re.compile(r"^\s*def (\w+)\(self\b", re.MULTILINE)
 class Skill:
     """A method of the reference library.
 
-    ``source`` is not indented. ``uses`` are the names of all attributes of ``self`` in the source, which include the
-    called methods. ``imports`` are the import statements that the source needs.
+    Attributes:
+        source: the source of the method, without the indentation of the class body.
+        uses: the names of all attributes of ``self`` in the source, including the names of the called methods.
+        imports: the import statements that the source needs.
     """
 
     source: str
@@ -41,8 +44,8 @@ class Skill:
 def answer(messages: Sequence[Message]) -> str:
     """Return the source of the methods that the newest ``<task>`` block asks for, and of their helpers.
 
-    If the task's mode is "first", helpers that ``<agent_methods>`` or ``<agent_source>`` show are left out. In every
-    other mode, such as a repair, all helpers are included.
+    If the task's mode is "first", the helpers that ``<agent_methods>`` or ``<agent_source>`` lists are left out. In
+    every other mode, such as a repair, all helpers are included.
 
     Raises:
         BadAnswerError: no task can be read, or the task names an action that the library does not have.
@@ -55,12 +58,13 @@ def answer(messages: Sequence[Message]) -> str:
 
 
 def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
-    """Return the source of ``actions`` and of all methods that ``actions`` call, without the helpers in ``present``.
+    """Return the source of the methods called ``actions`` and of their helpers, preceded by the needed import
+    statements.
 
-    The needed import statements come first.
+    The helpers whose names are in ``present`` are left out.
 
     Raises:
-        BadAnswerError: the library has no skill with the name of an action.
+        BadAnswerError: one of ``actions`` is not the name of a public method of the library.
     """
     skills = library()
     wanted = tuple(actions)
@@ -77,7 +81,10 @@ def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
 
 @lru_cache(maxsize=1)
 def library() -> Mapping[str, Skill]:
-    """Return every method of the skill files by name, in the order of the files and of the methods in a file."""
+    """Return all methods of the skill files, keyed by name.
+
+    The order is that of the files and, in each file, that of the methods.
+    """
     skills: dict[str, Skill] = {}
     for path in _FOLDERS:
         folder = resources.files("spca.reference").joinpath(*path)
@@ -88,9 +95,9 @@ def library() -> Mapping[str, Skill]:
 
 
 def _add_helpers(skills: Mapping[str, Skill], wanted: Sequence[str], present: frozenset[str]) -> list[str]:
-    """Return the wanted methods, followed by the methods that they use directly or indirectly, breadth first.
+    """Return the names of the wanted methods, followed by the names of their helpers in breadth-first order.
 
-    Helpers in ``present``, and methods that only such helpers use, are left out.
+    The helpers in ``present``, and the methods that only these helpers use, are left out.
     """
     chosen = list(wanted)
     for name in chosen:  # chosen grows during the loop, so helpers of helpers are added too
@@ -101,7 +108,7 @@ def _add_helpers(skills: Mapping[str, Skill], wanted: Sequence[str], present: fr
 
 
 def _parse_skills(text: str) -> dict[str, Skill]:
-    """Return the methods of all classes in a skill file by name."""
+    """Return the methods of all classes in the text of a skill file, keyed by name."""
     tree = ast.parse(text)
     lines = text.splitlines()
     imports: dict[str, str] = {}  # the import statement by the name that the statement binds
@@ -118,11 +125,11 @@ def _parse_skills(text: str) -> dict[str, Skill]:
 
 
 def _make_skill(method: ast.FunctionDef, lines: Sequence[str], imports: Mapping[str, str]) -> Skill:
-    """Return the skill of a method.
+    """Return the :class:`Skill` for a method of a skill file.
 
     Args:
         lines: the lines of the skill file.
-        imports: the import statements of the skill file by the name that each statement binds.
+        imports: each import statement of the skill file, keyed by the name that the statement binds.
     """
     names: set[str] = set()
     uses: set[str] = set()
@@ -139,7 +146,7 @@ def _make_skill(method: ast.FunctionDef, lines: Sequence[str], imports: Mapping[
 
 
 def _read_task(messages: Sequence[Message]) -> dict[str, Any]:
-    """Return the JSON object of the newest ``<task>`` block; its entry "actions" is a list.
+    """Return the JSON object in the newest ``<task>`` block; the value of its key "actions" is a list.
 
     Raises:
         BadAnswerError: the block is missing or malformed.
@@ -157,14 +164,14 @@ def _read_task(messages: Sequence[Message]) -> dict[str, Any]:
 
 
 def _list_present_methods(messages: Sequence[Message]) -> frozenset[str]:
-    """Return the names of the methods that the agent has already, as far as the prompt shows."""
+    """Return the names of the methods that the newest ``<agent_methods>`` and ``<agent_source>`` blocks list."""
     listing = _find_newest_block(messages, "agent_methods") or ""
     source = _find_newest_block(messages, "agent_source") or ""
     return frozenset([*_LISTED_METHOD.findall(listing), *_DEFINED_METHOD.findall(source)])
 
 
 def _find_newest_block(messages: Sequence[Message], tag: str) -> str | None:
-    """Return the content of the last ``<tag>`` block in the messages of the user, or None if there is no block."""
+    """Return the content of the last ``<tag>`` block in the user's messages, or None if there is no such block."""
     block = re.compile(rf"<{tag}>\n?(.*?)\n?</{tag}>", re.DOTALL)
     for message in reversed(messages):
         if message.role != "user":

@@ -1,4 +1,7 @@
-"""The shipped problem writers: read from the package's files, and tried on the state that a prompt shows."""
+"""Read the problem writers that ship with the package, and choose one that can read the state in a prompt.
+
+A problem writer is Python code whose function ``make_problem`` turns a state into a PDDL problem.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ _FOLDER: Final = "spca.reference.writers"
 class ShippedWriter:
     """One version of a problem writer.
 
-    ``text`` is the writer in the form that an answer carries; ``make_problem`` is its function, ready to call.
+    Attributes:
+        text: the writer in the form in which an answer contains it.
+        make_problem: the writer's function, ready to call.
     """
 
     text: ProblemWriter
@@ -27,17 +32,20 @@ class ShippedWriter:
 
 @lru_cache(maxsize=1)
 def writers() -> tuple[ShippedWriter, ...]:
-    """Return all shipped writers, sorted by file name, so that a smaller version of a writer comes first."""
+    """Return all shipped writers, sorted by file name, so that the smaller version of two versions comes first."""
     return tuple(_read_writers())
 
 
 def choose_writer(state: Mapping[str, Any], known: Container[str] = ()) -> tuple[ProblemWriter, str] | None:
-    """Return a writer that can read the state, and the PDDL problem that the writer makes of the state.
+    """Return a writer that can read the state, and the PDDL problem that this writer makes for the state.
 
-    Return None if no writer can read the state, which comes from :func:`spca.writers.stored.writer_state`.
+    Return None if no writer can read the state. If several versions of the writer can read the state, the smallest
+    version is chosen. If ``known`` contains the writer's name, the largest version is chosen. The reason is that a new
+    version has to read all states that the known version reads.
 
-    Of several versions of the writer, the smallest version is chosen. If ``known`` holds the writer's name, the largest
-    version is chosen, because a new version has to read all states that the known version reads.
+    Args:
+        state: the state from :func:`spca.writers.stored.writer_state`.
+        known: the names of the writers of which the caller already has a version.
     """
     readable = []
     for writer in writers():
@@ -53,7 +61,7 @@ def choose_writer(state: Mapping[str, Any], known: Container[str] = ()) -> tuple
 
 
 def _write_problem(writer: ShippedWriter, state: Mapping[str, Any]) -> str:
-    """Return the PDDL problem that the writer makes of the state, or "" if the writer cannot read the state."""
+    """Return the PDDL problem that the writer makes for the state, or "" if the writer cannot read the state."""
     try:
         return writer.make_problem(state)
     except ValueError:
@@ -61,7 +69,10 @@ def _write_problem(writer: ShippedWriter, state: Mapping[str, Any]) -> str:
 
 
 def _read_writers() -> Iterator[ShippedWriter]:
-    """Yield the writers of the package's folder; a writer is a pair of files ``NAME_VERSION.pddl`` and ``.py``."""
+    """Yield the writers in the package's folder, sorted by file name.
+
+    A writer consists of two files: ``NAME_VERSION.pddl`` with the domain, and ``NAME_VERSION.py`` with the function.
+    """
     folder = resources.files(_FOLDER)
     files = [entry.name for entry in folder.iterdir()]
     stems = [file.removesuffix(".pddl") for file in files if file.endswith(".pddl")]

@@ -1,6 +1,7 @@
 """Turn a mission and a scene into a planning task: choose the objects, facts, actions and goals (pure).
 
-:mod:`spca.reference.sequencing` adds the order of the parts of a mission.
+A *part* is a group of the mission's clauses; the parts have to be done in order. :mod:`spca.reference.sequencing` adds
+this order to the planning task.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ STRATEGIES: Final = (
     Strategy(contrary=True),
     Strategy(stepwise=True, contrary=True),
 )
-"""The strategies in the order of use: after each failed plan, the next strategy is tried."""
+"""The strategies in the order of use; after each failed plan, the next strategy is tried."""
 
 
 def formulate(stages: Stages, context: Context, strategy: Strategy) -> tuple[Domain, Problem]:
@@ -60,11 +61,11 @@ def formulate(stages: Stages, context: Context, strategy: Strategy) -> tuple[Dom
 
 
 def _split_into_parts(stages: Stages) -> Stages:
-    """Return the parts of a mission; the planning task has to keep the order of the parts.
+    """Return the parts of the mission, in the order in which they have to be done.
 
-    If the mission asks for the goal square, the goal is the last part, because stepping on the square ends the episode.
-    If this mission has exactly one Unlock clause, the Unlock and GetKey clauses are left out. These clauses describe
-    the way to the goal, and the preconditions of the actions already put the key and the door before the goal.
+    If the mission asks for the goal square, reaching the square is the last part, because it ends the episode. If such
+    a mission has exactly one Unlock clause, the Unlock and GetKey clauses are left out. These clauses only describe the
+    way to the goal. The preconditions of the actions already require the key and the door before the goal.
     """
     clauses = tuple(chain.from_iterable(stages))
     goals = tuple(clause for clause in clauses if isinstance(clause, ReachGoal))
@@ -85,7 +86,7 @@ def _split_into_parts(stages: Stages) -> Stages:
 
 
 class _Task:
-    """A planning task: makes the domain and the problem for a mission in a scene."""
+    """The planning task for a mission in a scene; makes the domain and the problem."""
 
     def __init__(
         self, context: Context, strategy: Strategy, parts: Stages, locks: Sequence[Lock], key_rooms: Sequence[str]
@@ -95,7 +96,7 @@ class _Task:
         Args:
             parts: the clauses of each part of the mission, in the order of the parts.
             locks: the locked doors that the task deals with.
-            key_rooms: the colours of the doors of rooms in which a key lies.
+            key_rooms: the colours of the doors behind which, according to the mission, a key lies.
         """
         self._scene = context.scene
         self._category = context.category
@@ -128,7 +129,7 @@ class _Task:
         return Domain(DOMAIN_NAME, vocabulary.TYPES, self._list_constants(), predicates, actions)
 
     def make_problem(self) -> Problem:
-        """Return the problem; facts with a predicate that the domain lacks are left out."""
+        """Return the problem; its initial facts use only predicates that the domain declares."""
         constants = {name for name, _ in self._list_constants()}
         objects = tuple((name, kind) for name, kind in self._list_objects() if name not in constants)
         hand: Atom = ("holding", AGENT, self._held) if self._held else ("hand_empty", AGENT)
@@ -142,12 +143,15 @@ class _Task:
         return Problem("mission", ((AGENT, "agent"), *objects), init, tuple(goals))
 
     def _list_goals(self, part: Iterable[Clause]) -> tuple[Atom, ...]:
-        """Return the facts that hold once the part has been carried out, without repetitions."""
+        """Return the facts that hold once all clauses of the part are done, without duplicates."""
         facts = map(self._goal_fact, part)
         return tuple(dict.fromkeys(facts))
 
     def _find_first_parts(self) -> dict[tuple[str, str], int]:
-        """Map each (action, object) to the first part, counted from 0, that asks for the action on the object."""
+        """Return the first part that needs an action on an object, keyed by (action, object).
+
+        The parts are counted from 0.
+        """
         first_parts: dict[tuple[str, str], int] = {}
         for part, clauses in enumerate(self._parts):
             for clause in clauses:
@@ -157,9 +161,9 @@ class _Task:
         return first_parts
 
     def _list_actions(self, clause: Clause) -> set[str]:
-        """Return the actions that a clause may take.
+        """Return the names of the actions that may be needed to do a clause.
 
-        Fetching a key is left out, because a key may be fetched before the clause's part begins.
+        ``fetch_key`` is left out, because a key may be fetched before the clause's part begins.
         """
         actions = set(self._list_achievers(clause))
         if isinstance(clause, Open | Unlock) and self._goal_fact(clause)[1].startswith("door"):
@@ -188,7 +192,7 @@ class _Task:
         return fact
 
     def _choose_rules(self) -> Iterator[Rule]:
-        """Yield the refinements of the actions that the mission and the scene call for."""
+        """Yield the rules that refine the actions for this mission, scene and strategy."""
         if self._may_visit_carried_thing():
             yield Rule.EMPTY_HANDED
         if any(lock.bars for lock in self._locks):
@@ -201,7 +205,7 @@ class _Task:
             yield Rule.STEPWISE
 
     def _may_visit_carried_thing(self) -> bool:
-        """Return whether a thing to go to may be the same thing as a carried thing."""
+        """Return whether the mission may ask to go to a thing that the agent carries or has to pick up."""
         carried = [clause.what for clause in self._clauses if isinstance(clause, PickUp | PutNextTo | PutNear)]
         if self._scene.held:
             carried.append(Description(*self._scene.held))
@@ -209,7 +213,7 @@ class _Task:
         return any(target.overlaps(thing) for target in visited for thing in carried)
 
     def _choose_actions(self) -> frozenset[str]:
-        """Return the names of the actions of the domain."""
+        """Return the names of the actions that the domain declares."""
         names = set(chain.from_iterable(map(self._list_achievers, self._clauses)))
         if self._announces:
             names.add("announce")
@@ -231,7 +235,7 @@ class _Task:
         return frozenset(names)
 
     def _list_achievers(self, clause: Clause) -> tuple[str, ...]:
-        """Return the actions that carry out a clause, in the order of their use."""
+        """Return the names of the actions that do a clause, in the order in which the actions are used."""
         match clause:
             case GoTo(what):
                 names: tuple[str, ...] = ("go_to_door" if what.kind == "door" else "go_to_object",)
@@ -252,10 +256,11 @@ class _Task:
         return names
 
     def _choose_crossing(self, way: Way) -> str:
-        """Return the action that leads to the goal square.
+        """Return the name of the action that reaches the goal square.
 
-        Usually a special way has an action of its own, and a plain way has ``reach_goal``. A contrary strategy takes
-        ``reach_goal`` if the way is special, and ``traverse_rooms`` if the way is plain.
+        Usually this is ``reach_goal`` if the way to the goal is plain. Ways with hazards, with moving obstacles or
+        through rooms each have their own action. A contrary strategy uses ``traverse_rooms`` for a plain way, and
+        ``reach_goal`` for every other way.
         """
         is_hazardous = way is Way.LAVA or "hazard" in self._category or self._scene.lava
         if "dynamic" in self._category:
@@ -269,7 +274,10 @@ class _Task:
         return "reach_goal" if self._strategy.contrary else special
 
     def _list_objects(self) -> Signature:
-        """Return the pairs (object, narrowest type) for all objects of goals, locks, key rooms, the hand and boxes."""
+        """Return the pair (object, most specific type) for each object of the task, without the agent.
+
+        These are the objects of the goals and locks, the doors of key rooms, the carried thing and the boxes to search.
+        """
         names: list[str] = []
         for fact in chain.from_iterable(self._goals):
             names += fact[1:]
@@ -283,9 +291,9 @@ class _Task:
         return tuple((name, _find_type(name, self._clauses)) for name in dict.fromkeys(names))
 
     def _list_constants(self) -> Signature:
-        """Return the pairs (object, type) that the domain declares as constants.
+        """Return the pair (object, type) for each object that the domain declares as a constant.
 
-        These are the objects in the goals of all parts but the last, because the actions of later parts refer to these
+        These are the objects in the goals of all parts except the last, because actions for later parts refer to these
         goals.
         """
         names: set[str] = set()
@@ -294,7 +302,11 @@ class _Task:
         return tuple((name, kind) for name, kind in self._list_objects() if name in names)
 
     def _list_lock_facts(self) -> Iterator[Atom]:
-        """Yield the facts about doors: which are unlocked, which key fits which door, and which are clear."""
+        """Yield the initial facts about doors.
+
+        The facts say which doors are unlocked, which key fits which locked door, and which locked doors are clear (not
+        blocked).
+        """
         locked_doors = {lock.door for lock in self._locks}
         if "open_door" in self._choose_actions():
             for name, kind in self._list_objects():
@@ -308,8 +320,8 @@ class _Task:
     def _name_held(self) -> str | None:
         """Return the PDDL object for the carried thing, or None if the hand is empty.
 
-        If the mission may ask to put the thing somewhere, the name is that of the mission. If the thing may be the key
-        of a lock, the name is that of the key in the lock.
+        If a clause may ask to put the thing somewhere, use the clause's name for the thing. Otherwise, if the thing may
+        be the key of a lock, use the lock's name for the key.
         """
         if self._scene.held is None:
             return None
@@ -325,19 +337,22 @@ class _Task:
         return f"{kind}_{colour}"
 
     def _is_key_in_reach(self) -> bool:
-        """Return whether the agent holds or has seen a key for a lock; locks without a known colour are ignored."""
+        """Return whether the agent holds or has seen a key for one of the task's locks.
+
+        Locks whose key has no known colour are ignored.
+        """
         colours = {lock.key.split("_")[1] for lock in self._locks}
         return any(key_in_reach(colour, self._scene) for colour in colours if colour != "any")
 
     def _is_shut(self, colour: str) -> bool:
-        """Return whether the task has locks and no door of this colour is known to be open."""
+        """Return whether the task has locks, and no door of this colour is known to be open."""
         doors = self._scene.fitting(Description("door", colour))
         return bool(self._locks) and not any(door.state == "open" for door in doors)
 
     def _list_boxes_to_search(self) -> list[str]:
-        """Return the boxes in sight that may hold a key which has not been seen; only for stepwise strategies.
+        """Return the names of the known boxes in which a key may lie, without the boxes that the mission may mean.
 
-        Boxes that the mission may name are left out.
+        Return an empty list if the strategy is not stepwise, if the task has no locks, or if a key is in reach.
         """
         if not self._strategy.stepwise or not self._locks or self._is_key_in_reach():
             return []
@@ -350,7 +365,10 @@ class _Task:
 
 
 def _list_approaches(actions: Set[str]) -> set[str]:
-    """Return the actions that approach the things which ``actions`` pick up or open; for stepwise strategies."""
+    """Return the names of the actions that go to the things which ``actions`` pick up or open.
+
+    Only stepwise strategies need these actions.
+    """
     approaches = set()
     if actions & {"pick_up_object", "pick_up_alone"}:
         approaches.add("go_to_object")

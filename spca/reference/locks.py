@@ -11,10 +11,11 @@ from spca.reference.scene import Scene
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to formulate a task.
+    """A choice of how to formulate a planning task.
 
-    If ``stepwise``, approaching a thing and acting on the thing are separate actions. If ``contrary``, the guesses
-    about locked doors, the rooms of keys and the way to the goal are reversed.
+    Attributes:
+        stepwise: approaching a thing and acting on the thing are separate actions.
+        contrary: the guesses about locked doors, about rooms with keys and about the way to the goal are reversed.
     """
 
     stepwise: bool = False
@@ -30,16 +31,19 @@ class Context:
 
     @property
     def expects_locks(self) -> bool:
-        """True if the skill being learned is about locked or blocked doors."""
+        """True if the level's category is about locked or blocked doors."""
         return "lock" in self.category
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A locked door and the key that fits the door, both as PDDL objects.
+    """A locked door and the key that fits the door.
 
-    ``blocked`` says whether something lies in front of the door. ``bars`` says whether the door bars the agent's way to
-    the things that the mission asks for.
+    Attributes:
+        door: the PDDL object for the door.
+        key: the PDDL object for the key.
+        blocked: whether something lies in front of the door.
+        bars: whether the agent has to pass the door to reach the things that the mission asks for.
     """
 
     door: str
@@ -49,7 +53,10 @@ class Lock:
 
 
 def symbol(what: Description) -> str:
-    """Return the name of a described thing, for PDDL and for arguments of methods: ``ball_any_left``."""
+    """Return the name of a described thing, such as ``ball_any_left``.
+
+    The name is used as a PDDL object and as an argument of the agent's methods.
+    """
     parts = [what.kind, what.colour or "any"]
     if what.place:
         parts.append(what.place.value)
@@ -61,12 +68,12 @@ def find_locks(
 ) -> tuple[Lock, ...]:
     """Return the locked doors that the task deals with.
 
-    These are the locked doors that the mission names. If the mission names no locked door, a door that seems to bar the
-    way is the only lock. If no door seems to bar the way, the task has no lock.
+    If the mission names a locked door or has an Unlock clause, these are the locked doors that the mission names.
+    Otherwise the only lock is a door that seems to bar the agent's way; without such a door, there is no lock.
 
     Args:
         clauses: the clauses that have to be done.
-        said: all clauses of the mission; a clause outside of ``clauses`` is a means to do ``clauses``.
+        said: all clauses of the mission; the clauses missing from ``clauses`` only describe how to do ``clauses``.
     """
     named: dict[str, Lock] = {}
     for clause in said:
@@ -89,9 +96,10 @@ def find_locks(
 
 
 def _is_locked(door: Description, context: Context, strategy: Strategy) -> bool:
-    """Return whether a door that has to be opened is locked.
+    """Return whether all known doors that fit the description are locked.
 
-    If no such door has been seen, guess: a definite door ("the door") is locked if the level is about locks.
+    If no such door has been seen, guess. The usual guess is True if the level is about locks and the description is
+    definite ("the door"). A contrary strategy reverses the guess.
     """
     known_doors = context.scene.fitting(door)
     if known_doors:
@@ -101,11 +109,12 @@ def _is_locked(door: Description, context: Context, strategy: Strategy) -> bool:
 
 
 def _find_barring_door(clauses: Sequence[Clause], context: Context, strategy: Strategy) -> Description | None:
-    """Return the locked door that the agent has to unlock before doing the clauses, or None.
+    """Return the locked door that the agent has to unlock before doing the clauses, or None if there seems to be no
+    such door.
 
-    The usual guess is a door only if three conditions hold: the level is about locks, some wanted thing has not been
-    seen, and :func:`_find_likely_colour` finds a colour. The contrary strategy reverses the guess: None instead of a
-    door, and a door instead of None.
+    The usual guess is a door if three conditions hold, and None otherwise. The level is about locks, some wanted thing
+    has not been seen, and :func:`_find_likely_colour` finds a colour. A contrary strategy guesses None instead of a
+    door, and a door, if possible, instead of None.
     """
     scene = context.scene
     wanted = [what for what in map(_find_wanted, clauses) if what is not None]
@@ -130,14 +139,14 @@ def _find_barring_door(clauses: Sequence[Clause], context: Context, strategy: St
 
 
 def _find_likely_colour(locked: Sequence[str], with_key: Sequence[str]) -> str | None:
-    """Return the colour of the locked door that most likely bars the way.
+    """Return the colour of the locked door that most likely bars the agent's way.
 
-    This is the only colour in ``with_key``, or else the only colour in ``locked``. Return None if neither sequence has
-    exactly one colour.
+    If all colours in ``with_key`` are the same, return this colour. Otherwise, if all colours in ``locked`` are the
+    same, return that colour. Return None in all other cases.
 
     Args:
         locked: the colours of all locked doors.
-        with_key: the colours of locked doors for which a key is in reach.
+        with_key: the colours of the locked doors for which the agent holds or has seen a key.
     """
     for colours in (with_key, locked):
         if len(set(colours)) == 1:
@@ -146,7 +155,10 @@ def _find_likely_colour(locked: Sequence[str], with_key: Sequence[str]) -> str |
 
 
 def _find_wanted(clause: Clause) -> Description | None:
-    """Return the thing that the agent has to reach for a clause; None for doors and for clauses without a thing."""
+    """Return the thing that a clause asks to go to, pick up or put down, or the goal square.
+
+    Return None if the thing is a door, and for all other clauses.
+    """
     match clause:
         case GoTo(what) | PickUp(what) | PutNextTo(what, _) | PutNear(what, _) if what.kind != "door":
             return what
@@ -163,7 +175,7 @@ def key_in_reach(colour: str, scene: Scene) -> bool:
 
 
 def _make_lock(door: Description, scene: Scene) -> Lock:
-    """Return the lock for a described door; the key's colour is "any" if the door may have several colours."""
+    """Return the lock for a described door; the colour of the key is "any" if the door's colour is not certain."""
     locked_doors = [thing for thing in scene.fitting(door) if thing.state == "locked"]
     colours = {thing.colour for thing in locked_doors}
     if door.colour:

@@ -32,7 +32,7 @@ class MissionError(ValueError):
 
 
 class Place(StrEnum):
-    """The side on which a thing lay, seen from the pose in which the agent started."""
+    """The side of the agent on which a thing lay at the start of the episode."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -62,7 +62,7 @@ class Description:
     definite: bool = True
 
     def matches(self, kind: str, colour: str) -> bool:
-        """Return whether the description may mean a thing of this kind and colour; the place is ignored."""
+        """Return whether the description fits a thing of this kind and colour; the place is ignored."""
         return self.kind in {kind, "object"} and self.colour in {colour, None}
 
     def overlaps(self, other: Description) -> bool:
@@ -190,17 +190,19 @@ class Before:
 
 Instruction: TypeAlias = Clause | And | After | Before | NoTask
 Stages: TypeAlias = tuple[tuple[Clause, ...], ...]
-"""The clauses of a mission, grouped by stage; the stages are done in order, the clauses of a stage in any order."""
+"""The clauses of a mission, grouped into stages. The stages are done in order; the clauses of a stage may be done in
+any order.
+"""
 
 
 def _check_movable(what: Description) -> None:
-    """Raise MissionError if the description is of a door."""
+    """Raise MissionError if the description is of a door, which cannot be picked up."""
     if what.kind == "door":
         raise MissionError("a door cannot be picked up")
 
 
 def stages(instruction: Instruction) -> Stages:
-    """Return the clauses of a mission, grouped into stages; the stages have to be done in order."""
+    """Return the clauses of a mission, grouped into stages that have to be done in order."""
     match instruction:
         case NoTask():
             return ()
@@ -232,21 +234,24 @@ _WAYS: Final = {
     Way.LAVA: tuple(f"avoid the lava and get to {goal}" for goal in reversed(_GOAL_PHRASES)),
     Way.ROOMS: tuple(f"traverse the rooms to get to {goal}" for goal in _GOAL_PHRASES),
 }
-"""The wordings of a mission to reach the goal square; :func:`surface` writes the first wording of a tuple."""
+"""The wordings of missions that ask to reach the goal square, for each way; :func:`surface` uses the first wording."""
 _MATCH: Final = "go to the matching object at the end of the hallway"
 
 
 _ClauseBuilder: TypeAlias = Callable[[Mapping[str, str]], Clause]
-"""A function that makes a clause of the texts in the slots of a phrase."""
+"""A function that makes a clause from the texts in the slots of a phrase, keyed by the name of the slot."""
 
 
 def _build_always(clause: Clause) -> _ClauseBuilder:
-    """Return a builder that ignores the slots and returns ``clause``."""
+    """Return a builder that always returns ``clause``, whatever texts it gets."""
     return lambda _: clause
 
 
 def _compile_phrases() -> Iterator[tuple[re.Pattern[str], _ClauseBuilder]]:
-    """Yield the pattern of each phrase with the builder of its clause; slots are written ``<name:type>``."""
+    """Yield the pair (pattern, clause builder) for each phrase of the grammar.
+
+    In a phrase, a slot for a colour or a description is written ``<name:type>``.
+    """
     phrases: list[tuple[str, _ClauseBuilder]] = [
         ("go to <a:description>", lambda slots: GoTo(_read_description(slots["a"]))),
         ("open <a:description>", lambda slots: Open(_read_description(slots["a"]))),
@@ -284,7 +289,9 @@ _AFTER: Final = re.compile(r",? after you ")
 
 
 def parse(text: str) -> Instruction:
-    """Parse a mission, ignoring case, extra spaces and a final full stop.
+    """Return the tree of a mission; case, extra spaces and a final full stop are ignored.
+
+    An empty text gives :class:`NoTask`.
 
     Raises:
         MissionError: the text or a part of the text is not in the grammar.
@@ -300,10 +307,13 @@ def parse(text: str) -> Instruction:
 
 
 class _MissionParser:
-    """A recursive descent parser with a method for each rule of the grammar; every method moves ``_position`` on."""
+    """A recursive descent parser with a method for each rule of the grammar.
+
+    ``_position`` is the position in the text; every such method moves it past the text that the method has read.
+    """
 
     def __init__(self, text: str) -> None:
-        """Start at the first character of ``text``, which is in lower case with single spaces."""
+        """Start at the first character of ``text``, which has to be in lower case with single spaces."""
         self._text = text
         self._position = 0
         self._last_verb: type[GoTo | PickUp | Open] | None = None
@@ -311,28 +321,34 @@ class _MissionParser:
 
     @property
     def unread(self) -> str:
-        """The text from the position on."""
+        """The text that has not been read yet."""
         return self._text[self._position :]
 
     def read_sequence(self) -> Clause | And | After | Before:
-        """Read: ordered ("then" ordered)*."""
+        """Read the rule: ordered ("then" ordered)*; return its tree."""
         first = self._read_ordered()
         return Before(first, self.read_sequence()) if self._skip(_THEN) else first
 
     def _read_ordered(self) -> Clause | And | After:
-        """Read: group ("after you" group)*."""
+        """Read the rule: group ("after you" group)*; return its tree."""
         later = self._read_group()
         return After(later, self._read_ordered()) if self._skip(_AFTER) else later
 
     def _read_group(self) -> Clause | And:
-        """Read: clause ("and" clause)*."""
+        """Read the rule: clause ("and" clause)*; return its tree."""
         clauses = [self._read_clause()]
         while self._skip(_AND):
             clauses.append(self._read_clause())
         return And(tuple(clauses)) if len(clauses) > 1 else clauses[0]
 
     def _read_clause(self) -> Clause:
-        """Read the longest phrase at the position, or a description that takes over the verb of the last clause."""
+        """Read the longest phrase that matches at the position; return its clause.
+
+        If no phrase matches, a description without a verb is read with the verb of the previous clause.
+
+        Raises:
+            MissionError: the text at the position is neither a phrase nor such a description.
+        """
         candidates = []
         for pattern, build in _PHRASES:
             match = pattern.match(self._text, self._position)
@@ -371,7 +387,10 @@ def _read_description(text: str) -> Description:
 
 
 def shorten_quote(text: str) -> str:
-    """Return the text in quotes for a message; a text over 200 characters is cut and ends in "..."."""
+    """Return the text in quotes, for use in an error message.
+
+    A text of more than 200 characters is cut and ends in "...".
+    """
     is_short = len(text) <= _MAX_QUOTE_LENGTH
     return repr(text if is_short else f"{text[:_MAX_QUOTE_LENGTH]}...")
 
@@ -381,7 +400,7 @@ def _normalise_colour(word: str) -> str:
 
 
 def surface(instruction: Instruction | Description) -> str:
-    """Return the sentence for a tree, in BabyAI's wording if BabyAI has a wording for the tree."""
+    """Return the sentence that says what a tree says, in BabyAI's wording if BabyAI has one."""
     match instruction:
         case Description(kind, colour, place, definite):
             article = "the" if definite else "a"

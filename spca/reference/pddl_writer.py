@@ -1,4 +1,4 @@
-"""Planning domains and problems as values, and the PDDL texts of these values (pure).
+"""Planning domains and problems as Python objects, and the PDDL texts of these objects (pure).
 
 An :data:`Atom` is a predicate followed by its arguments: ``("holding", "?a", "?o")``. Variables begin with "?".
 """
@@ -11,12 +11,13 @@ from typing import TypeAlias
 
 Atom: TypeAlias = tuple[str, ...]
 Signature: TypeAlias = tuple[tuple[str, str], ...]
-"""Pairs (name, type) of variables, objects or types, in order; the type of a type is its supertype."""
+"""Pairs (name, type) of variables, objects or types, in order; in the pair of a type, the second item is its supertype.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """An effect that adds the atom ``add`` only if all atoms of ``condition`` hold before the action."""
+    """A conditional effect: the action adds ``add`` only if all atoms of ``condition`` hold before the action."""
 
     condition: tuple[Atom, ...]
     add: Atom
@@ -32,7 +33,8 @@ class Implication:
 
 @dataclass(frozen=True, slots=True)
 class Universal:
-    """A precondition on all objects of a type: if ``premise`` holds of an object, ``fact`` has to hold too.
+    """A precondition on all objects of a type: if ``premise`` holds for an object, ``fact`` has to hold for the object
+    too.
 
     ``variable`` is the pair (variable, type); the variable stands for the object in ``premise`` and ``fact``.
     """
@@ -46,8 +48,13 @@ class Universal:
 class Action:
     """A STRIPS action, extended by further preconditions and by conditional effects.
 
-    ``needs`` are the atoms of the precondition, to which ``implications`` and ``universals`` add. ``adds`` and
-    ``deletes`` are the atoms that the action makes true and false. ``conditional`` are effects with a condition.
+    Attributes:
+        needs: the atoms that have to hold before the action.
+        adds: the atoms that the action makes true.
+        deletes: the atoms that the action makes false.
+        conditional: the conditional effects.
+        implications: further preconditions.
+        universals: further preconditions, on all objects of a type.
     """
 
     name: str
@@ -73,7 +80,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A planning problem: ``init`` are the atoms that are true at the start, ``goal`` the atoms to be made true."""
+    """A planning problem: the atoms of ``init`` are true at the start, those of ``goal`` have to be made true."""
 
     name: str
     objects: Signature
@@ -82,10 +89,9 @@ class Problem:
 
 
 def domain_forms(domain: Domain) -> tuple[str, ...]:
-    """Return the parts of the domain as PDDL texts.
+    """Return the parts of the domain, each as a PDDL text.
 
-    Their order is: requirements, types, constants (left out if the domain has no constants), every predicate, every
-    action.
+    The order of the parts is: requirements, types, constants if the domain has any, each predicate, each action.
     """
     types = f"(:types {_format_typed(domain.types)})"
     predicates = [f"({name} {_format_typed(signature)})" for name, signature in domain.predicates.items()]
@@ -98,7 +104,7 @@ def domain_forms(domain: Domain) -> tuple[str, ...]:
 
 
 def _format_requirements(domain: Domain) -> str:
-    """Return the PDDL features that the actions of the domain use."""
+    """Return the ``(:requirements ...)`` text with the PDDL features that the domain's actions use."""
     has_conditional = any(action.conditional for action in domain.actions)
     has_implications = any(action.implications for action in domain.actions)
     has_universals = any(action.universals for action in domain.actions)

@@ -1,7 +1,7 @@
 """The planner half of the embedded reference model: a deterministic stand-in for an LLM that writes PDDL.
 
-The planner gets the same text of the chat as an LLM and answers in the same form. The planner parses missions with
-fixed grammars. The grammars cover the missions of MiniGrid, of BabyAI and of gridworld tasks, and no others.
+The planner gets the same messages as an LLM and answers in the same form. The planner parses missions with fixed
+grammars. The grammars cover only the missions of MiniGrid, of BabyAI and of gridworld tasks.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from spca.reference.scene import read_scene
 
 
 def answer(messages: Sequence[Message]) -> str:
-    """Return PDDL for the newest snapshot, as a JSON object with "domain" and "problem".
+    """Return a JSON object with the keys "domain" and "problem": the PDDL texts for the newest snapshot.
 
-    The task has several formulations. After ``n`` failed plans, formulation ``n`` modulo the number of formulations,
-    counted from 0, is the answer. If the trusted domain has all needed parts, the trusted domain is kept word for word.
+    A mission of a curriculum level has several formulations. After ``n`` failed plans, the answer is the formulation
+    with the index ``n`` modulo the number of formulations. If the trusted domain has all needed parts, the answer
+    repeats the trusted domain word for word.
 
-    If the prompt asks for problem writers and no plan has failed, a shipped writer that can read the snapshot is the
-    answer. The JSON object also holds "writer_name" and "writer", and domain and problem are those of the writer.
+    If the prompt asks for problem writers and no plan has failed, the answer uses a shipped writer that can read the
+    snapshot. The JSON object then also has the keys "writer_name" and "writer", and the domain and problem are those of
+    the writer.
 
     Raises:
         BadAnswerError: no snapshot can be read, or the snapshot's mission is empty or not in the grammar.
@@ -73,15 +75,18 @@ def _plan_gridworld_task(
 
 
 def _write_answer(domain: Domain, problem: Problem, trusted: str) -> str:
-    """Return the JSON answer; the text ``trusted`` is kept as the domain if ``trusted`` has all parts of ``domain``."""
+    """Return the JSON answer with the domain and the problem.
+
+    If the text ``trusted`` has all parts of ``domain``, the answer contains ``trusted`` in place of ``domain``.
+    """
     text = trusted if _has_parts(trusted, domain) else domain_text(domain)
     return json.dumps({"domain": text, "problem": problem_text(problem, domain.name)})
 
 
 def formulations(parts: Stages, context: Context) -> tuple[tuple[Domain, Problem], ...]:
-    """Return the formulations of a mission by all strategies, the usual strategy first.
+    """Return the pair (domain, problem) for the mission by each strategy, in the order of ``STRATEGIES``.
 
-    A formulation is left out if an earlier formulation has the same actions, constants and objects.
+    A pair is left out if an earlier pair has the same actions, constants and objects.
     """
     distinct: dict[object, tuple[Domain, Problem]] = {}
     for strategy in STRATEGIES:
@@ -127,9 +132,9 @@ def _answer_with_writer(snapshot: Mapping[str, Any], level: Mapping[str, Any], m
 
 
 def _has_parts(trusted: str, domain: Domain) -> bool:
-    """Return whether the text ``trusted`` has every part of ``domain``, spelled the same but for white space.
+    """Return whether the text ``trusted`` contains every part of ``domain``, ignoring differences in white space.
 
-    If ``trusted`` declares constants, ``domain`` has to have constants too.
+    Return False as well if ``trusted`` declares constants and ``domain`` has none.
     """
     trusted_words = " ".join(trusted.split())
     if "(:constants" in trusted_words and not domain.constants:
@@ -139,7 +144,7 @@ def _has_parts(trusted: str, domain: Domain) -> bool:
 
 
 def _list_failed_plans(messages: Sequence[Message]) -> list[str]:
-    """Return the text of each plan of this level that has failed, oldest first; "" stands for an unknown text."""
+    """Return the texts of the failed plans of this level, oldest first; an unknown text is ""."""
     feedback = [block for block in _iterate_blocks(messages, "feedback") if block.get("kind") == "plan_failed"]
     if not feedback:
         return []
@@ -151,7 +156,7 @@ def _list_failed_plans(messages: Sequence[Message]) -> list[str]:
 
 
 def _find_newest_block(messages: Sequence[Message], tag: str) -> dict[str, Any] | None:
-    """Return the JSON object of the last ``<tag>`` block, or None if there is no block."""
+    """Return the JSON object of the last ``<tag>`` block, or None if there is no such block."""
     blocks = list(_iterate_blocks(messages, tag))
     return blocks[-1] if blocks else None
 
@@ -159,7 +164,7 @@ def _find_newest_block(messages: Sequence[Message], tag: str) -> dict[str, Any] 
 def _iterate_blocks(messages: Sequence[Message], tag: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects of the ``<tag>`` blocks in the user's messages, oldest first.
 
-    The opening and the closing tag of a block each fill a line.
+    The opening tag and the closing tag of a block each stand alone on a line.
     """
     for message in messages:
         if message.role == "user":

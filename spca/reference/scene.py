@@ -12,9 +12,10 @@ from spca.reference.mission import Description
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A door, key, ball, box or goal on the map; ``state`` is "" unless the thing is a door.
+    """A door, key, ball, box or goal on the map.
 
-    ``row`` and ``column`` count from 0, from the top left cell of the map in the prompt.
+    ``state`` is the state of a door, and "" for other things. ``row`` and ``column`` are counted from 0 at the top left
+    cell of the map in the prompt.
     """
 
     kind: str
@@ -24,7 +25,7 @@ class Thing:
     column: int
 
     def beside(self, other: Thing) -> bool:
-        """Return whether the two cells share an edge."""
+        """Return whether the cells of this thing and of ``other`` share an edge."""
         rows = abs(self.row - other.row)
         columns = abs(self.column - other.column)
         return rows + columns == 1
@@ -34,8 +35,10 @@ class Thing:
 class Scene:
     """The mission and the world around the agent, as far as the prompt shows the world.
 
-    ``held`` is the (kind, colour) of the carried thing, None if the hand is empty. ``things`` are all known things, row
-    by row. ``lava`` says whether lava has been seen.
+    Attributes:
+        held: the (kind, colour) of the carried thing, or None if the hand is empty.
+        things: all known things, row by row.
+        lava: whether lava has been seen.
     """
 
     mission: str
@@ -44,7 +47,7 @@ class Scene:
     lava: bool
 
     def fitting(self, what: Description) -> tuple[Thing, ...]:
-        """Return the known things that the description may mean, whatever place at the start the description names."""
+        """Return the known things that the description may mean; the place in the description is ignored."""
         return tuple(thing for thing in self.things if what.matches(thing.kind, thing.colour))
 
     def holds(self, what: Description) -> bool:
@@ -54,7 +57,7 @@ class Scene:
         return tuple(thing for thing in self.things if thing.state == "locked")
 
     def is_blocked(self, door: Thing) -> bool:
-        """Return whether something portable lies in a cell next to the door; the door's own key is no obstacle."""
+        """Return whether a portable thing lies in a cell next to the door; keys of the door's colour are ignored."""
         own_key = ("key", door.colour)
         for thing in self.things:
             portable = thing.kind not in {"door", "goal"}
@@ -64,7 +67,7 @@ class Scene:
 
 
 def read_scene(snapshot: Mapping[str, Any]) -> Scene:
-    """Read a scene from the JSON object of a snapshot block.
+    """Return the scene that the JSON object of a snapshot block describes.
 
     Raises:
         BadAnswerError: a field of the snapshot is missing or malformed.
@@ -80,7 +83,9 @@ def read_scene(snapshot: Mapping[str, Any]) -> Scene:
 
 
 def _list_things(cells_by_name: Mapping[str, Iterable[tuple[int, int]]]) -> Iterable[Thing]:
-    """Yield the things row by row, given the cells (row, column) of each name such as "red door locked"."""
+    """Yield the things row by row; ``cells_by_name`` holds the cells (row, column) of each name such as "red door
+    locked".
+    """
     places: list[tuple[int, int, str]] = []
     for name, cells in cells_by_name.items():
         places.extend((int(row), int(column), name) for row, column in cells)

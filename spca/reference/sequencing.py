@@ -1,12 +1,13 @@
-"""PDDL that keeps the parts of a mission in the order that the mission asks for (pure).
+"""Extend PDDL actions so that a plan does the parts of a mission in the required order (pure).
 
 The parameters of an action are the arguments of the agent's method. An action therefore cannot name the part of the
-mission that it serves, and plain STRIPS cannot tell two uses of the same action apart. Two additions to the actions do:
+mission for which it is used. Plain STRIPS cannot tell two uses of the same action apart. Two additions to the actions
+keep the order:
 
 - *Counting*: a fact counts for a later part (``picked_2`` beside ``picked``) only if the goals of the part before
   already hold. This is a conditional effect.
 - *Waiting*: an action that only a later part asks for is not taken earlier. This is a precondition, for example
-  (imply (open_door_in_2 ?d) (goals of part 1)).
+  ``(imply (open_door_in_2 ?d) (goals of part 1))``.
 
 A mission of one part needs neither addition and stays STRIPS.
 """
@@ -27,14 +28,16 @@ Waits: TypeAlias = Mapping[tuple[str, str], int]
 
 
 def list_counted_goals(goals: Goals, part: int) -> tuple[Atom, ...]:
-    """Return the goals of ``part`` (counted from 0), under the predicates that count for this part."""
+    """Return the goals of ``part``, counted from 0, with the predicates that count for this part (``picked_2`` in part
+    1).
+    """
     if part == 0:
         return goals[0]
     return tuple(_count_in(atom, part) for atom in goals[part])
 
 
 def sequence_action(action: Action, goals: Goals, waits: Waits) -> Action:
-    """Return the action with conditional effects that count for later parts, and with conditions to wait for."""
+    """Return the action with the conditional effects for *counting* and the preconditions for *waiting*."""
     counting = []
     for part in range(1, len(goals)):
         goal_names = {goal[0] for goal in goals[part]}
@@ -52,14 +55,18 @@ def sequence_action(action: Action, goals: Goals, waits: Waits) -> Action:
 
 
 def wait_facts(waits: Waits) -> Iterator[Atom]:
-    """Yield a fact for each action on an object that has to wait for a later part."""
+    """Yield the fact ``(ACTION_in_N OBJECT)`` for each action on an object that has to wait for a later part."""
     for (action, target), part in waits.items():
         if part > 0:
             yield _name_wait(action, part), target
 
 
 def sequence_predicates(action: Action, known: Mapping[str, Signature]) -> Iterator[tuple[str, Signature]]:
-    """Yield the predicates that :func:`sequence_action` added to an action, with their signatures."""
+    """Yield the pair (name, signature) of each predicate that :func:`sequence_action` added to the action.
+
+    Args:
+        known: the signatures of the predicates without a part number.
+    """
     counted_names = {effect.add[0] for effect in action.conditional}
     for name in sorted(counted_names):
         plain_name = name.rpartition("_")[0]
@@ -70,17 +77,20 @@ def sequence_predicates(action: Action, known: Mapping[str, Signature]) -> Itera
 
 
 def _list_later_parts(action: Action, waits: Waits) -> list[int]:
-    """Return the parts after the first that ask for the action on some object, sorted."""
+    """Return the numbers of all parts except part 0 for which the action has to wait on some object, sorted."""
     parts = {part for (name, _), part in waits.items() if name == action.name}
     return sorted(part for part in parts if part > 0)
 
 
 def _count_in(atom: Atom, part: int) -> Atom:
-    """Return the atom under the predicate that counts for a later part: ``picked`` becomes ``picked_2`` in part 1."""
+    """Return the atom with the predicate that counts for ``part``: ``picked`` becomes ``picked_2`` in part 1."""
     name, *arguments = atom
     return f"{name}_{part + 1}", *arguments
 
 
 def _name_wait(action: str, part: int) -> str:
-    """Return the predicate for objects on which the action has to wait until ``part``, counted from 0."""
+    """Return the name of the predicate that holds for an object if the action on the object has to wait until ``part``.
+
+    The parts are counted from 0.
+    """
     return f"{action}_in_{part + 1}"

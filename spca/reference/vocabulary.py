@@ -1,8 +1,8 @@
-"""The reference planner's vocabulary: types, predicates and actions, and the rules that refine them.
+"""The reference planner's vocabulary: types, predicates and actions, and the rules that refine the actions.
 
-No predicate speaks of cells, because only a part of the world is seen. An action stands for a whole skill, for example
-"find the key and pick the key up". Conditions and effects of an action are the facts that decide the order of skills:
-whether the hand is empty, which key fits which door, which doors have to be unlocked or cleared.
+No predicate mentions cells, because only a part of the world is seen. An action stands for a whole skill, for example
+"find the key and pick the key up". The conditions and effects of an action are the facts that decide the order of
+skills. They say whether the hand is empty, which key fits which door, and which doors have to be unlocked or cleared.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ PREDICATES: Final[dict[str, Signature]] = {
     "noted": (("?c", "cue"),),
     "matched": (("?c", "cue"),),
 }
-"""Up to ``facing``, facts about the world; from ``visited`` on, facts about deeds, which no action makes false."""
+"""The signature of each predicate. Up to ``facing``, the predicates describe the world. From ``visited`` on, they
+record what the agent has done, and no action makes them false.
+"""
 
 _A: Final = ("?a", "agent")
 _O: Final = ("?o", "thing")
@@ -55,18 +57,20 @@ _HOLDING: Final[Atom] = ("holding", "?a", "?o")
 
 
 def _go_to_goal(name: str) -> Action:
-    """Return an action of that name that reaches the goal square."""
+    """Return an action called ``name`` that reaches the goal square."""
     return Action(name, (_A, _G), adds=(("reached", "?g"),))
 
 
 def _pick_up(name: str, picked: str) -> Action:
-    """Return an action that takes an object into the empty hand; ``picked`` is the predicate that says so."""
+    """Return an action that takes an object into the empty hand; ``picked`` is the predicate that the action makes
+    true.
+    """
     adds = (_HOLDING, (picked, "?o"))
     return Action(name, (_A, _O), needs=(_HAND_EMPTY,), adds=adds, deletes=(_HAND_EMPTY,))
 
 
 def _put(name: str, placed: str) -> Action:
-    """Return an action that puts an object down at a target; ``placed`` is the predicate that says so."""
+    """Return an action that puts an object down at a target; ``placed`` is the predicate that the action makes true."""
     adds = ((placed, "?o", "?t"), _HAND_EMPTY)
     return Action(name, (_A, _O, ("?t", "item")), needs=(_HOLDING,), adds=adds, deletes=(_HOLDING,))
 
@@ -109,10 +113,10 @@ ACTIONS: Final[dict[str, Action]] = {
 
 
 class Rule(Enum):
-    """A refinement of the plain actions, chosen if a mission or a scene calls for the refinement."""
+    """A refinement of the plain actions, chosen if the mission, the scene or the strategy needs the refinement."""
 
     EMPTY_HANDED = auto()
-    """The carried thing may be the thing to go to, so the agent goes to objects with an empty hand."""
+    """The agent goes to objects with an empty hand, because the carried thing may be the thing to go to."""
 
     BARRED = auto()
     """A locked door bars the way to the things that the mission asks for."""
@@ -148,7 +152,7 @@ _ROAMING: Final[Atom] = ("roaming", "?a")
 
 
 def refine_actions(names: Iterable[str], rules: frozenset[Rule]) -> tuple[Action, ...]:
-    """Return the actions with these names in the order of the vocabulary, refined by ``rules``."""
+    """Return the actions called ``names``, refined by ``rules``, in the order of the vocabulary."""
     wanted = set(names)
     return tuple(_refine(action, rules) for name, action in ACTIONS.items() if name in wanted)
 
@@ -179,8 +183,8 @@ def _refine(action: Action, rules: frozenset[Rule]) -> Action:
 def _separate_steps(action: Action) -> Action:
     """Return the action, changed so that the agent has to approach a thing before acting on the thing.
 
-    The agent is either roaming or facing a thing. An approach turns roaming into facing. An act on the faced thing
-    turns facing into roaming. Every other action needs a roaming agent.
+    The agent is either roaming or facing a thing. An approach changes roaming into facing. An action on the faced thing
+    changes facing into roaming. Every other action needs a roaming agent.
     """
     facing: Atom = ("facing", "?a", action.parameters[1][0])
     if action.name in _APPROACHES:

@@ -1,4 +1,7 @@
-"""The errands and prohibitions of a gridworld mission, parsed from the mission's sentence (pure)."""
+"""The errands of a gridworld mission, parsed from the mission's sentence (pure).
+
+An *errand* is one thing that the mission asks for or forbids.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +31,17 @@ _FORMS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A part of a mission.
+    """One thing that the mission asks for or forbids.
 
     Attributes:
         verb: "get", "survive", "pick up", "carry", "turn on", "open" or "push".
         thing: the name of the thing to act on ("key_blue_2"), or "" if the errand names no thing.
-        target: the number of the target, counted from 1 row by row, onto which a block is pushed; 0 if the block is
-            pushed to a cell. Other verbs ignore the number.
+        target: the number of the target onto which a block is pushed, or 0 if the block is pushed to a cell. Targets
+            are counted from 1, row by row. Other verbs ignore the number.
         cell: the (row, column) to which a block is pushed, counted from 0; None if unknown or not needed.
-        forbidden: the state that the errand describes must not hold at the end.
-        offset: the (rows down, columns right) of the cell from the start; None if ``cell`` is known or not needed.
+        forbidden: whether the state that the errand describes must not hold at the end of the task.
+        offset: the (rows down, columns right) from the agent's start to the cell; None if ``cell`` is known or not
+            needed.
     """
 
     verb: str
@@ -48,7 +52,9 @@ class Errand:
     offset: tuple[int, int] | None = None
 
     def from_start(self, start: tuple[int, int]) -> Errand:
-        """Return the errand with ``cell`` in place of ``offset``, if the agent started at ``start`` (row, column)."""
+        """Return the errand with ``offset`` replaced by ``cell``; ``start`` is the (row, column) where the agent
+        started.
+        """
         if self.offset is None:
             return self
         row, column = start
@@ -66,15 +72,16 @@ def read_errands(mission: str) -> tuple[Errand, ...]:
 
 
 def number_name(name: str, number: int) -> str:
-    """Return the name of the thing with a number, counted from 1 among things of a kind and colour.
+    """Return the unique name of a thing: ``name`` itself for number 1, and ``name`` with the number for other numbers.
 
-    The things have the names ``key_blue``, ``key_blue_2``, ``key_blue_3`` and so on.
+    Things of the same kind and colour are numbered from 1, so they are called ``key_blue``, ``key_blue_2``,
+    ``key_blue_3`` and so on.
     """
     return name if number == 1 else f"{name}_{number}"
 
 
 def _read_errand(part: str) -> Errand:
-    """Parse a part of a mission such as "do not open the red door".
+    """Return the errand in a part of a mission such as "do not open the red door".
 
     Raises:
         BadAnswerError: the part has none of the known forms.
@@ -112,6 +119,6 @@ def _read_errand(part: str) -> Errand:
 
 
 def _read_signed_distance(way: str) -> int:
-    """Return a distance that is negative to the north and to the west: ``"2 north"`` -> -2."""
+    """Return a distance as a number of cells, which is negative to the north and to the west: ``"2 north"`` -> -2."""
     number, _, direction = way.partition(" ")
     return -int(number) if direction in ("north", "west") else int(number)

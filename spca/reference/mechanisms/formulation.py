@@ -1,4 +1,8 @@
-"""Write the jobs of a gridworld task as PDDL: the conditions of each job, and the order of the jobs (pure)."""
+"""Write the jobs of a gridworld task as PDDL: the conditions of each job, and the order of the jobs (pure).
+
+A job *settles* a thing if its action adds the fact ``(settled thing)``. The fact ``(after x y)`` says that ``y`` has to
+be settled before ``x``.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +49,11 @@ def _make_settling_action(
 ) -> Action:
     """Return an action that settles the thing ``things[settled]``.
 
-    The precondition requires that all items that have to be settled before the thing are settled. ``things`` are the
-    pairs (variable, type) of the action's parameters after the agent.
+    The precondition requires that every item that has to come before the thing is already settled.
+
+    Args:
+        things: the pairs (variable, type) of the action's parameters after the agent.
+        settled: an index of ``things``.
     """
     variable = things[settled][0]
     order = Universal(("?y", "item"), ("after", variable, "?y"), ("settled", "?y"))
@@ -78,8 +85,8 @@ def formulate(jobs: Sequence[Job], held: str | None, *, keeps_keys: bool) -> tup
     """Return a planning domain and problem whose solution is to do ``jobs`` in order.
 
     Args:
-        held: the colour of the key in hand, or None.
-        keeps_keys: a key stays in hand after opening a door.
+        held: the colour of the key in hand, or None if the hand is empty.
+        keeps_keys: whether a key stays in hand after opening a door.
     """
     names = list(chain.from_iterable(job.things for job in jobs))
     hand: Atom = ("hand_empty", AGENT)
@@ -100,7 +107,7 @@ def formulate(jobs: Sequence[Job], held: str | None, *, keeps_keys: bool) -> tup
 def _name_key_in_hand(jobs: Sequence[Job], held: str | None) -> str:
     """Return the name of the key in hand, whose colour is ``held``.
 
-    If a job uses or puts down a key of this colour, return the name of the first of these keys. If not, return the
+    This is the name of the first key of this colour that a job uses or puts down. If there is no such key, it is the
     name without a number.
     """
     for job in jobs:
@@ -111,7 +118,7 @@ def _name_key_in_hand(jobs: Sequence[Job], held: str | None) -> str:
 
 
 def _list_facts(jobs: Sequence[Job]) -> Iterator[Atom]:
-    """Yield the facts about the things of the jobs, followed by the order in which the things have to be settled."""
+    """Yield the facts about the things of the jobs, followed by the facts about the order of the things."""
     for job in jobs:
         if job.action == "use_key":
             door, key = job.things

@@ -1,7 +1,8 @@
-"""The cheapest way to do what a gridworld task asks for, as far as the task is known: A* over primitives (pure).
+"""Find the cheapest way to do what a gridworld task asks for, as far as the task is known (pure).
 
-The prompt does not say which switch opens which gate. A way may therefore pass as many closed gates as switches were
-pressed before on the way. With ``generous``, the search hopes that a single switch opens all gates.
+The search is A* over primitives. A *way* is a sequence of primitives: turns, steps, uses of the hand and presses of a
+switch. The prompt does not say which switch opens which gate. A way may therefore pass as many closed gates as switches
+were turned on earlier on the way. With ``generous``, the search assumes that a single switch opens all gates.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from spca.reference.mechanisms.terrain import Cell, Terrain, ahead_of
 MAX_STATES: Final = 300_000
 """The number of states after which a search gives up; also an upper bound of the cost of a way."""
 _PUSH_COST: Final = 5
-"""The cost of a push in primitives. No push can be undone, so a short detour without a push should be cheaper."""
+"""The cost of a push, in primitives.
+
+A push cannot be undone, so a short detour without a push should be cheaper.
+"""
 
 
 class State(NamedTuple):
-    """The part of the task that changes on a way.
+    """The facts that change while the agent follows a way.
 
     Attributes:
         cell: the agent's cell.
@@ -47,11 +51,12 @@ Test: TypeAlias = Callable[[State], bool]
 
 
 class Event(NamedTuple):
-    """An act on a thing that is part of a way; walking is no event.
+    """A use of a thing on a way, such as taking a key; turns and plain steps are no events.
 
-    ``verb`` is "take", "drop", "unlock", "press", "turn off", "pass" (a closed gate) or "push". ``thing`` is the name
-    of the thing, or the colour of the key if the verb is "drop". ``other`` is the name of the mark or cell that a block
-    is pushed to.
+    Attributes:
+        verb: "take", "drop", "unlock", "press", "turn off", "pass" (a closed gate) or "push".
+        thing: the name of the thing, or the colour of the key if the verb is "drop".
+        other: the name of the mark or cell to which a block is pushed; "" for other verbs.
     """
 
     verb: str
@@ -61,9 +66,11 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way from the present state to the state ``end``; ``events`` are in order.
+    """A way from the present state to the state ``end``.
 
-    ``cost`` is the number of primitives, in which each push counts as ``_PUSH_COST`` primitives.
+    Attributes:
+        cost: the number of primitives, where each push counts as ``_PUSH_COST`` primitives.
+        events: the events of the way, in order.
     """
 
     cost: int
@@ -75,11 +82,11 @@ class Search:
     """A search for ways through a terrain.
 
     Args:
-        keeps_keys: a key stays in hand after opening a door.
-        held_down: the names of switches that stay on only while a block or the agent holds the switch down.
-        blocks_hold: assume that a block on any other switch makes the switch work too.
+        keeps_keys: whether a key stays in hand after opening a door.
+        held_down: the names of switches that stay on only while a block or the agent is on the switch.
+        blocks_hold: whether to assume that a block turns on every other switch on which it lies.
         turned_off: the names of switches that are on and have to be turned off.
-        generous: assume that a single switch opens all gates.
+        generous: whether to assume that a single switch opens all gates.
     """
 
     def __init__(
@@ -120,20 +127,20 @@ class Search:
         self._drop_ground = self._block_ground - {switch.cell for switch in terrain.find_kind("switch")}
 
     def start(self) -> State:
-        """Return the present state."""
+        """Return the present state, from which every way starts."""
         terrain = self.terrain
         cells = tuple(block.cell for block in self.blocks)
         keys = tuple(key.cell for key in self.keys)
         return State(terrain.position, terrain.heading, terrain.held, keys, frozenset(), frozenset(), cells)
 
     def way(self, test: Test, towards: frozenset[Cell] = frozenset()) -> Way | None:
-        """Return the cheapest way to a state that passes a test.
+        """Return the cheapest way to a state that passes the test.
 
         Return None if there is no such way, or if the search gives up after MAX_STATES states.
 
         Args:
-            towards: the cells on which the agent can be in a state that passes the test. The distance to the nearest
-                of the cells is the heuristic of A*. If ``towards`` is empty, the search has no heuristic.
+            towards: the only cells on which the agent can stand when the test passes. The heuristic of A* is the
+                distance to the nearest of these cells. If ``towards`` is empty, the search has no heuristic.
         """
         distances = self._find_distances(towards) if towards else {}
         start = self.start()
@@ -162,10 +169,10 @@ class Search:
         return None
 
     def opens(self, state: State, gates: Set[Cell]) -> bool:
-        """Return whether the switches that are on in ``state`` may have opened the closed gates ``gates`` too.
+        """Return whether enough switches are on in ``state`` to have opened all closed gates in ``gates``.
 
-        If the search is generous, one switch is enough. If not, each of ``gates`` and each closed gate that was passed
-        needs a switch.
+        If the search is generous, one switch is enough. Otherwise, each gate that is in ``gates`` or was passed on the
+        way needs a switch.
         """
         if not gates:
             return True
@@ -173,7 +180,9 @@ class Search:
         return self._count_switched_on(state) >= needed
 
     def _successors(self, state: State) -> Iterator[State]:
-        """Yield the states after each primitive: turn right, turn left, step ahead, use the hand, press the switch."""
+        """Yield the state after each possible primitive: turn right, turn left, step ahead, use the hand, press the
+        switch.
+        """
         yield state._replace(heading=(state.heading + 1) % 4)
         yield state._replace(heading=(state.heading - 1) % 4)
         ahead = ahead_of(state.cell, state.heading)
@@ -184,7 +193,10 @@ class Search:
             yield state._replace(pressed=state.pressed | {state.cell})
 
     def _step_ahead(self, state: State, ahead: Cell) -> State | None:
-        """Return the state after a step to ``ahead``, which may push a block or pass a gate; None if impossible."""
+        """Return the state after a step to the cell ``ahead``, or None if the step is impossible.
+
+        The step may push a block or pass a gate.
+        """
         if ahead not in self.terrain.open_ground:
             return None
         blocks = state.blocks
@@ -205,16 +217,16 @@ class Search:
         return state._replace(cell=arrival, blocks=blocks, opened=opened)
 
     def _may_pass(self, state: State) -> bool:
-        """Return whether the switches that are on in ``state`` may have opened one more closed gate."""
+        """Return whether enough switches are on in ``state`` to pass one more closed gate."""
         used = 0 if self._generous else len(self._list_passed_gates(state))
         return self._count_switched_on(state) > used
 
     def _list_passed_gates(self, state: State) -> Set[Cell]:
-        """Return the cells of the closed gates that were passed on the way."""
+        """Return the cells of the closed gates that were passed on the way to ``state``."""
         return state.opened & self._closed_gates.keys()
 
     def _count_switched_on(self, state: State) -> int:
-        """Return how many switches were turned on by the agent or by a block."""
+        """Return how many switches the agent and the blocks have turned on, on the way to ``state``."""
         turned_on = state.pressed - self._to_turn_off.keys()
         return len(turned_on | self._plates.intersection(state.blocks))
 
@@ -240,7 +252,9 @@ class Search:
             yield state._replace(held=None)
 
     def _list_events(self, predecessors: Mapping[State, State | None], end: State) -> Iterator[Event]:
-        """Yield the events of the way that ends in the state ``end``, in order."""
+        """Yield the events of the way to the state ``end``, in order; ``predecessors`` holds the state before each
+        state.
+        """
         states: list[State] = []
         current: State | None = end
         while current is not None:
@@ -251,7 +265,7 @@ class Search:
             yield from self._compare(old, new)
 
     def _compare(self, old: State, new: State) -> Iterator[Event]:
-        """Yield the events between a state and the next state of a way."""
+        """Yield the events of a single primitive, given the states before and after the primitive."""
         for key, old_cell, new_cell in zip(self.keys, old.keys, new.keys, strict=True):
             if old_cell != new_cell:
                 yield Event("take", key.name)
@@ -275,9 +289,10 @@ class Search:
                 yield Event("push", block.name, self._mark_names.get(new_place) or f"cell_{row}_{column}")
 
     def _find_distances(self, targets: frozenset[Cell]) -> dict[Cell, int]:
-        """Map each cell to the fewest steps from the cell to one of ``targets``, as if all doors and gates were open.
+        """Return the smallest number of steps from each cell to one of ``targets``, as if all doors and gates were
+        open.
 
-        Cells without a way to a target are left out.
+        Cells from which no target can be reached are left out.
         """
         origins: dict[Cell, list[Cell]] = {}  # the cells from which one step leads to a cell
         for cell in self.terrain.open_ground:

@@ -1,4 +1,8 @@
-"""The next jobs of a gridworld task: along the cheapest way to the task's end, or else exploration (pure)."""
+"""Choose the next jobs of a gridworld task: follow the cheapest way to the end of the task, or else explore (pure).
+
+A *job* is an action of a plan. An *errand* is one thing that the mission asks for or forbids. A *way* is a sequence of
+primitives that a :class:`.Search` found.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +24,16 @@ _CALL: Final = re.compile(r"(\w+)\(([^()]*)\)")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An action of a plan with its objects, without the agent."""
+    """An action of a plan; ``things`` are the arguments of the action after the agent."""
 
     action: str
     things: tuple[str, ...] = ()
 
     @property
     def settles(self) -> str:
-        """The name of the place or thing that the job settles, or "" if the job settles nothing.
+        """The name of the thing or place that the job marks as ``settled`` in PDDL, or "" if there is none.
 
-        A job that pushes a block settles the block's place. Every other job settles the first of ``things``.
+        A job that pushes a block settles the place of the block. Every other job settles the first of ``things``.
         """
         if not self.things or self.action == "put_down":
             return ""
@@ -38,24 +42,24 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The jobs of each plan that was carried out and did not solve the task, oldest plan first."""
+    """The plans that were carried out without solving the task, oldest first; each plan is a tuple of jobs."""
 
     plans: tuple[tuple[Job, ...], ...] = ()
 
     @classmethod
     def read(cls, texts: Sequence[str]) -> History:
-        """Parse plans such as ``[walk_to_goal(a1, goal_green)]``, one plan in each text."""
+        """Return the history for a sequence of plans such as ``[walk_to_goal(a1, goal_green)]``."""
         return cls(tuple(tuple(_parse_jobs(text)) for text in texts))
 
     def has_tried(self, action: str) -> bool:
-        """Return whether a job of any plan has this action."""
+        """Return whether any plan contains a job with this action."""
         return any(job.action == action for plan in self.plans for job in plan)
 
     def find_pressed(self) -> frozenset[str]:
-        """Return the names of the switches that were surely pressed.
+        """Return the names of the switches that the agent has certainly pressed.
 
-        The first switch of each plan and the switches in several plans were surely pressed. The agent may have skipped
-        every other switch.
+        These are the first switch of each plan, and every switch that several plans press. The agent may have skipped
+        any other switch.
         """
         plans: list[list[str]] = []  # the switches that each plan presses
         for plan in self.plans:
@@ -70,10 +74,10 @@ class History:
 
 
 def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> tuple[Job, ...]:
-    """Return the next jobs, in order; at least one job.
+    """Return the next jobs in order; the result is never empty.
 
-    If a way to the end of the task is known, the jobs follow the way. If no way is known, the jobs explore the map and
-    look for the things of the errands.
+    If a way to the end of the task is known, the jobs follow this way. Otherwise, the jobs explore the map and look for
+    the things of the errands.
     """
     final_jobs = tuple(_list_final_jobs(errands))
     searches = _make_searches(terrain, errands, history, keeps_keys=keeps_keys)
@@ -95,7 +99,7 @@ def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps
 
 
 def _make_searches(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> list[Search]:
-    """Return searches with different assumptions about blocks and gates; later searches assume more than is known."""
+    """Return a search for each combination of assumptions about blocks and gates, the most cautious search first."""
     turned_off = frozenset(errand.thing for errand in errands if errand.verb == "turn on" and errand.forbidden)
     # If a switch was surely pressed and is off again, the switch has to be held down.
     held_down = history.find_pressed()
@@ -115,9 +119,9 @@ def _make_searches(terrain: Terrain, errands: Sequence[Errand], history: History
 
 
 def _find_way_to_end(terrain: Terrain, errands: Sequence[Errand], searches: Sequence[Search]) -> Way | None:
-    """Return a way that completes all errands; the searches are tried in order until a search finds a way.
+    """Return a way that completes all errands, found by the first of ``searches`` that succeeds.
 
-    Return None if no search finds a way, or if a thing of the task is unknown.
+    Return None if no search succeeds, or if a thing that the errands need is unknown.
     """
     make_test = _make_end_test(terrain, errands)
     if make_test is None:
@@ -133,10 +137,10 @@ def _find_way_to_end(terrain: Terrain, errands: Sequence[Errand], searches: Sequ
 
 
 def _scout(terrain: Terrain, search: Search, history: History) -> tuple[Job, ...]:
-    """Return jobs that open doors and gates, or that search for a switch, to learn more about the map.
+    """Return jobs that help to see more of the map: open doors and gates, or search for a switch.
 
-    Return no jobs before the first plan was carried out, so that the reachable ground is explored before anything is
-    opened.
+    Return an empty tuple if no plan has been carried out yet, so that the agent first explores what it can reach
+    without opening anything.
     """
     if not history.plans:
         return ()
@@ -156,7 +160,10 @@ def _scout(terrain: Terrain, search: Search, history: History) -> tuple[Job, ...
 
 
 def _list_final_jobs(errands: Sequence[Errand]) -> Iterator[Job]:
-    """Yield the job that ends the task, if an errand is to reach the goal square or to survive."""
+    """Yield the job that ends the task, which is to reach the goal square or to survive.
+
+    Yield nothing if no errand asks for either.
+    """
     if any(errand.verb == "get" for errand in errands):
         yield Job("walk_to_goal", (GOAL,))
     elif any(errand.verb == "survive" for errand in errands):
@@ -164,9 +171,10 @@ def _list_final_jobs(errands: Sequence[Errand]) -> Iterator[Job]:
 
 
 def _list_wanted_jobs(errands: Sequence[Errand]) -> Iterator[Job]:
-    """Yield a job for each errand with a thing; the job's action looks for the thing if the thing is unknown.
+    """Yield a job for each errand that names a thing and is not forbidden.
 
-    Errands about gates have no job, because gates are opened by switches.
+    If the thing is unknown, the action of the job also looks for the thing. Errands about gates have no job, because
+    gates are opened by switches.
     """
     for errand in errands:
         if errand.forbidden or errand.thing.startswith("gate"):
@@ -184,9 +192,9 @@ def _list_wanted_jobs(errands: Sequence[Errand]) -> Iterator[Job]:
 
 
 def _make_end_test(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search], Test] | None:
-    """Return a function that makes the test for the end of the task, given a search.
+    """Return a function that takes a search and returns the test whether the task is complete.
 
-    Return None if a thing, the goal square or a target of the errands is unknown.
+    Return None if the errands need a thing, a target or a goal square that is unknown.
     """
     if any(not _is_known(terrain, errand) for errand in errands):
         return None
@@ -217,7 +225,7 @@ def _list_gates_to_open(errands: Sequence[Errand]) -> list[str]:
 
 
 def _is_known(terrain: Terrain, errand: Errand) -> bool:
-    """Return whether the map shows enough to tell if the errand is done; prohibitions count as known."""
+    """Return whether the map shows enough to tell if the errand is done; always True for a forbidden errand."""
     if errand.forbidden:
         return True
     if errand.offset is not None:
@@ -233,9 +241,11 @@ def _is_key_in_hand(terrain: Terrain, errand: Errand) -> bool:
 
 
 def _make_errand_test(search: Search, errand: Errand) -> Test:
-    """Return the test that passes if the errand is done, or for a forbidden errand, if the errand is not done.
+    """Return the test that a state passes if it agrees with the errand.
 
-    If the map does not show the errand's thing, every state passes, unless the thing is a key to carry that is in hand.
+    The state that a forbidden errand describes must not hold; the state of any other errand has to hold. If the map
+    does not show the errand's thing, every state passes. There is one exception: for a key to carry whose colour is in
+    hand, the test checks the hand.
     """
     terrain = search.terrain
     if errand.verb == "get":
@@ -257,7 +267,10 @@ def _make_errand_test(search: Search, errand: Errand) -> Test:
 
 
 def _make_thing_test(search: Search, errand: Errand, thing: Thing) -> Test:
-    """Return the test that passes if what the errand says about ``thing`` is the case, whether wanted or forbidden."""
+    """Return the test that a state passes if ``thing`` is as the errand describes, whether wanted or forbidden.
+
+    For a gate to be opened, every state passes, because :meth:`.Search.opens` tests these gates.
+    """
     if errand.verb in ("pick up", "carry") and thing.kind == "key":
         index = [key.name for key in search.keys].index(thing.name)
         if errand.verb == "pick up":
@@ -275,7 +288,9 @@ def _make_thing_test(search: Search, errand: Errand, thing: Thing) -> Test:
 
 
 def _make_block_test(search: Search, errand: Errand, block: Thing) -> Test:
-    """Return the test that passes if the block is at the place that the errand names; a fixed block never moves."""
+    """Return the test that a state passes if the block is at the place that the errand names; a fixed block never
+    moves.
+    """
     place = _find_push_place(search.terrain, errand, block)
     movable = [thing.name for thing in search.blocks]
     if block.name not in movable:
@@ -285,10 +300,10 @@ def _make_block_test(search: Search, errand: Errand, block: Thing) -> Test:
 
 
 def _find_push_place(terrain: Terrain, errand: Errand, block: Thing) -> Cell:
-    """Return the cell that the errand names, or the cell of the target that the errand names.
+    """Return the cell that the errand names, either directly or as the cell of a numbered target.
 
-    A forbidden cell that is given as an offset from an unknown start is unknown. In this case, return the block's
-    present cell.
+    The cell of a forbidden errand may be unknown, because it is an offset from an unknown start. In this case, return
+    the block's present cell.
     """
     if errand.cell is not None:
         return errand.cell
@@ -298,10 +313,10 @@ def _find_push_place(terrain: Terrain, errand: Errand, block: Thing) -> Cell:
 
 
 def _list_jobs_of_way(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job]:
-    """Yield the jobs of a way in order; walking and passing gates are no jobs.
+    """Yield the jobs that follow a way, in order; walking and passing gates need no job.
 
-    Which switch opens which gate is unknown, so the presses are assigned to the gates in order: the gates that the way
-    passes, followed by the closed gates that the errands ask to open.
+    Which switch opens which gate is unknown, so the presses are assigned to the gates in order. The gates that the way
+    passes come first, followed by the closed gates that the errands ask to open.
     """
     passed_gates = [event.thing for event in way.events if event.verb == "pass"]
     closed_gates = [name for name in _list_gates_to_open(errands) if terrain.things[name].state == "closed"]

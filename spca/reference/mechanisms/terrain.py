@@ -11,18 +11,18 @@ from spca.errors import BadAnswerError
 from spca.reference.mechanisms.errands import number_name
 
 Cell: TypeAlias = tuple[int, int]
-"""(row, column) in the map of the prompt, both counted from 0."""
+"""A cell (row, column) in the map of the prompt; rows and columns are counted from 0."""
 
 STEPS: Final[tuple[Cell, ...]] = ((0, 1), (1, 0), (0, -1), (-1, 0))
-"""(rows down, columns right) of a step in each heading, in the order east, south, west, north."""
+"""The step (rows down, columns right) in each heading, in the order east, south, west, north."""
 
 _AGENT_SYMBOLS: Final = frozenset("><^v")
 _CLOSED_SYMBOLS: Final = frozenset("#?~%*X")
-"""The symbols of cells that the agent cannot or must not enter, and of unseen cells."""
+"""The symbols of unseen cells, and of cells that the agent cannot or must not enter."""
 
 
 def ahead_of(cell: Cell, heading: int) -> Cell:
-    """Return the cell next to ``cell`` in the heading, an index of STEPS."""
+    """Return the cell one step ahead of ``cell`` in the direction ``heading``, an index of STEPS."""
     down, right = STEPS[heading]
     return cell[0] + down, cell[1] + right
 
@@ -46,11 +46,12 @@ class Terrain:
     """The known map of a gridworld task, and the agent's pose.
 
     Attributes:
-        open_ground: cells that can be entered, including those of closed doors, closed gates and blocks.
-        unseen: cells of the drawn map that were never seen; cells outside of the map were never seen either.
+        open_ground: the cells that can be entered, including the cells of closed doors, closed gates and blocks.
+        unseen: the cells of the drawn map that were never seen; cells outside of the map were never seen either.
         size: the numbers of rows and columns of the drawn map.
-        things: every known thing by name.
-        leads: the cell of each teleporter's other end, by the teleporter's cell; only teleporters with a known end.
+        things: every known thing, keyed by name.
+        leads: the cell of a teleporter's other end, keyed by the teleporter's cell. Teleporters whose other end is
+            unknown are left out.
         position: the agent's cell.
         heading: the agent's heading, an index of STEPS.
         held: the colour of the key in the agent's hand, or None.
@@ -66,7 +67,7 @@ class Terrain:
     held: str | None
 
     def find_thing(self, name: str) -> Thing | None:
-        """Return the thing with this name, on the map or under the agent; None if no thing with this name is known."""
+        """Return the thing called ``name``, on the map or under the agent, or None if no such thing is known."""
         return self.things.get(name) or self.things.get(f"{name}_here")
 
     def find_kind(self, kind: str, *states: str) -> tuple[Thing, ...]:
@@ -86,7 +87,7 @@ class Terrain:
 
 
 def read_terrain(snapshot: Mapping[str, Any]) -> Terrain:
-    """Read the terrain from the JSON object of a snapshot block.
+    """Return the terrain that the JSON object of a snapshot block describes.
 
     Raises:
         BadAnswerError: a field of the snapshot is missing or malformed.
@@ -122,9 +123,10 @@ def _parse_terrain(snapshot: Mapping[str, Any]) -> Terrain:
 
 
 def _list_things(snapshot: Mapping[str, Any], position: Cell) -> Iterable[Thing]:
-    """Yield the things row by row, and last the thing under the agent at ``position``.
+    """Yield the things of the snapshot row by row, and last the thing under the agent at ``position``, if any.
 
-    The agent hides the thing under it, so only the visible objects list this thing. The name ends in "_here".
+    The agent's symbol hides the thing under the agent, so only the snapshot's "visible_objects" list this thing. Its
+    name ends in "_here".
     """
     places: list[tuple[int, int, str]] = []
     for words, cells in snapshot["known_objects"].items():
@@ -150,10 +152,10 @@ def _split_words(words: str) -> tuple[str, str, str, str]:
 
 
 def _list_leads(things: Iterable[Thing]) -> Iterable[tuple[Cell, Cell]]:
-    """Yield the cell of each teleporter and the cell of the teleporter's other end, if both ends are known.
+    """Yield a pair for each teleporter whose other end is known: the teleporter's cell, and the cell of the other end.
 
-    The ends of a pair have the same colour. The other end is a teleporter too, or an exit, from
-    which an agent cannot return.
+    The two ends have the same colour. The other end is a second teleporter, or an exit from which the agent cannot
+    return.
     """
     ends_by_colour: dict[str, list[Thing]] = {}
     for thing in things:
