@@ -1,7 +1,9 @@
-"""Clearance: distance to the nearest obstacle around the robot, on a fine local grid.
+"""Clearance: the distance from a place to the nearest obstacle, on a fine grid around the robot.
 
-Circles cover the footprint. A pose is free if, at the middle of every circle, the clearance is at least the radius.
-Cells are 2 cm wide, because the map's 5 cm would cost half of the room that a 1 m corridor leaves.
+Circles cover the footprint. A pose is free if the clearance at the middle of every circle is at least the circle's
+radius.
+
+Cells are 2 cm wide. With the map's cells of 5 cm, half of the room that the robot has in a 1 m corridor would be lost.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ _CIRCLES_PER_WIDTH = 2.7
 
 @dataclass(frozen=True, slots=True)
 class KeepOut:
-    """A disc, in the map frame, metres, that the footprint must not enter: a danger that no sensor sees (lava)."""
+    """A disc that the footprint must not enter, because of a danger that no sensor sees (lava).
+
+    The middle ``x``, ``y`` and the ``radius`` are in metres, in the map frame.
+    """
 
     x: float
     y: float
@@ -34,9 +39,9 @@ class KeepOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Circles:
-    """Circles of equal ``radius`` that cover a footprint; lengths in metres.
+    """Circles of equal ``radius`` that together cover a footprint; lengths are in metres.
 
-    The middles lie on the robot's long axis, ``ahead`` (n,) of the rear axle.
+    The middles lie on the robot's long axis. ``ahead`` (n,) is the distance of each middle ahead of the rear axle.
     """
 
     ahead: Array
@@ -55,9 +60,10 @@ def circles_of(body: Body) -> Circles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clearance:
-    """Distances to the nearest obstacle in a square around a place, in the map frame.
+    """The distance from every cell of a square grid to the nearest obstacle, in the map frame.
 
-    ``metres`` is float32 (rows, columns) with row 0 at the lowest y; ``x``, ``y`` is the lower left corner.
+    ``metres`` is float32 (rows, columns) with row 0 at the lowest y; ``x``, ``y`` is the lower left corner of the
+    square.
     """
 
     x: float
@@ -66,11 +72,11 @@ class Clearance:
 
     @property
     def size(self) -> float:
-        """Return the edge length of the known square, metres."""
+        """Return the edge length of the square, metres."""
         return float(self.metres.shape[0] * CELL_M)
 
     def clearance_at(self, xs: Array, ys: Array) -> NDArray[np.float32]:
-        """Return the clearance at places, metres, in the shape of ``xs`` and ``ys``; 0 outside the square."""
+        """Return the clearance at each place (x, y), metres, in the shape of ``xs``; 0 outside the square."""
         columns = np.floor((xs - self.x) / CELL_M).astype(np.intp)
         rows = np.floor((ys - self.y) / CELL_M).astype(np.intp)
         count = self.metres.shape[0]
@@ -80,7 +86,10 @@ class Clearance:
         return clearances
 
     def pose_clearances(self, xs: Array, ys: Array, headings: Array, circles: Circles) -> Array:
-        """Return the room around the footprint at n poses, metres (n,); negative if an obstacle is inside."""
+        """Return the free room around the footprint at each of n poses, metres (n,).
+
+        The room is negative if an obstacle is inside the footprint.
+        """
         cos = np.cos(headings)[:, None]
         sin = np.sin(headings)[:, None]
         x = xs[:, None] + cos * circles.ahead
@@ -90,7 +99,7 @@ class Clearance:
         return room
 
     def pose_clearance(self, pose: Pose, circles: Circles) -> float:
-        """Return the room around the footprint at one pose, metres; negative if an obstacle is inside."""
+        """Return the free room around the footprint at one pose, metres; negative if an obstacle is inside."""
         x = np.array([pose.x])
         y = np.array([pose.y])
         heading = np.array([pose.heading])
@@ -105,14 +114,14 @@ def clearance_around(
     *,
     reach: float = 2.6,
 ) -> Clearance:
-    """Return the clearance near a pose, from the map and the newest scan.
+    """Return the clearance in a square around a pose, from the map and the newest scan.
 
     Args:
         pose: middle of the square.
         grid: the map.
         returns: returns of the newest scan, (n, 2) in the map frame.
-        keep_outs: areas that count as obstacles.
-        reach: half the square's edge, metres.
+        keep_outs: discs that count as obstacles.
+        reach: half of the square's edge, metres.
     """
     import cv2
 

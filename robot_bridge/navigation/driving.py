@@ -1,9 +1,10 @@
 """Drive to a goal: compute a velocity for each period of the control loop.
 
-Driving has two steps: a route over the map, and maneuvers of about two metres along the route. The search for the next
-maneuver runs in portions while the robot still drives the current maneuver. If a new obstacle blocks the way, the robot
-waits a little because the obstacle may move on. After the wait, the robot drives around the obstacle or backs away. The
-robot gives up only after some seconds without motion.
+Driving has two levels: a route over the map, and maneuvers of about two metres along the route. The search for the next
+maneuver is spread over several periods, while the robot still drives the current maneuver.
+
+If a new obstacle blocks the path, the robot waits a little, because the obstacle may move on. After the wait, the robot
+drives around the obstacle or backs away. The robot gives up only after some seconds without motion.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ class NavStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """The target of one search and its effort; ``margin`` in metres; ``is_last``: the maneuver ends at the goal."""
+    """The parameters of one search: its target, the room to keep, and its effort.
+
+    ``margin`` is the room to keep around the footprint, metres. ``is_last`` says whether the maneuver ends at the goal.
+    """
 
     aim: Aim
     margin: float
@@ -65,7 +69,7 @@ class _Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The steps to drive next; ``is_last``: the steps end at the goal."""
+    """The steps to drive next; ``is_last`` says whether the steps end at the goal."""
 
     steps: tuple[Step, ...]
     is_last: bool
@@ -91,9 +95,9 @@ class Driver:
         self._banned_direction = 0  # of the first step of the next maneuver: +1 forward, -1 reverse, 0 none
 
     def begin(self, goal: Aim, *, is_turn: bool = False) -> None:
-        """Take a new goal; the current maneuver continues until a way to the new goal is found.
+        """Set a new goal; until a path to the new goal is found, continue the current maneuver.
 
-        ``is_turn``: the goal is near the robot, so the search needs no route.
+        If ``is_turn`` is True, the goal is near the robot, so the search needs no route.
         """
         self._goal = goal
         self._is_turn = is_turn
@@ -111,7 +115,7 @@ class Driver:
         return REST
 
     def can_move(self) -> bool:
-        """Return whether the robot can take any step from here."""
+        """Return whether the robot can take at least one step from its current pose."""
         here = Aim(*self._slam.middle, 0.0)
         return self._search(_Attempt(here, _MIN_MARGIN_M, COARSE, False)).can_begin()
 
@@ -139,9 +143,9 @@ class Driver:
         return self._follower.twist(estimate.pose, self._slam.returns, period)
 
     def _has_arrived(self, goal: Aim) -> bool:
-        """Return whether the pose meets the goal.
+        """Return whether the robot has arrived: its pose meets the goal.
 
-        A maneuver to a goal with a heading is driven to its end, unless the plan is stale.
+        If the goal has a heading, the current maneuver must also be finished, or the plan must be stale.
         """
         if not goal.is_met(self._slam.estimate.pose, self._config.body):
             return False
@@ -150,7 +154,7 @@ class Driver:
     def _is_stuck(self) -> bool:
         """Return whether the robot has not moved for ``_STUCK_S`` although the follower commanded motion.
 
-        A result of True restarts the measurement of the time.
+        If the result is True, the measurement of this time starts again.
         """
         pose = self._slam.estimate.pose
         if self._last_motion is None or self._follower.is_done or _has_moved(pose, self._last_motion[1]):
@@ -161,7 +165,7 @@ class Driver:
         return True
 
     def _rest_or_give_up(self) -> Twist:
-        """Return REST; end the goal as BLOCKED if the robot has not moved for long."""
+        """Return REST; if the robot has not moved for ``_GIVE_UP_S`` seconds, end the goal as BLOCKED."""
         pose = self._slam.estimate.pose
         if self._failing_since is None or _has_moved(pose, self._failing_since[1]):
             self._failing_since = self._now, pose
@@ -170,10 +174,11 @@ class Driver:
         return REST
 
     def _must_wait(self, stamp: float) -> bool:
-        """Return whether to wait because a new obstacle blocks the way close by.
+        """Return whether the robot must wait because a new obstacle blocks the path close ahead.
 
-        If the obstacle is farther away, mark the plan stale, so that a new plan is searched for at once. Every scan,
-        identified by its stamp, is checked once. After ``_WAIT_S`` seconds, forget the maneuver and wait no longer.
+        If the obstacle is farther away, mark the plan as stale, so that the search for a new plan starts at once.
+        ``stamp`` identifies the scan, so that every scan is checked once. After ``_WAIT_S`` seconds, forget the
+        maneuver and stop waiting.
         """
         if self._checked_stamp != stamp:
             self._checked_stamp = stamp
@@ -190,7 +195,10 @@ class Driver:
         return self._waiting_since is not None
 
     def _free_distance_ahead(self) -> float | None:
-        """Return the metres of the planned way before the first blocked pose, or None if no pose ahead is blocked."""
+        """Return the length of the planned path before the first blocked pose, metres.
+
+        Return None if no pose ahead is blocked.
+        """
         ahead = self._follower.ahead(_LOOK_AHEAD_M, _SPACING_M)
         if not len(ahead):
             return None
@@ -206,7 +214,7 @@ class Driver:
         return not self._ends_at_goal and self._follower.remaining < _PLAN_NEXT_M
 
     def _continue_planning(self, goal: Aim) -> None:
-        """Search one portion further for the next maneuver; when the search ends, start the plan found."""
+        """Continue the search for the next maneuver by one portion; if the search ends, start the plan found."""
         if self._now < self._retry_at:
             return
         if self._planning is None:
@@ -218,7 +226,10 @@ class Driver:
             self._start_plan(result.value)
 
     def _start_plan(self, plan: _Plan | None) -> None:
-        """Give the follower the steps of the plan, or schedule the next search if no plan was found."""
+        """Pass the steps of the plan to the follower; if no plan was found (None), schedule the next search.
+
+        If the plan has no steps because the robot is at the goal already, end the goal as ARRIVED.
+        """
         if plan is None:
             self._retry_at = self._now + _RETRY_S
             self._banned_direction = 0
@@ -234,7 +245,10 @@ class Driver:
             self._banned_direction = 0
 
     def _plan_maneuver(self, goal: Aim) -> Generator[None, None, _Plan | None]:
-        """Make attempts until an attempt finds a way; yield after each portion; return the plan, or None."""
+        """Search with one attempt after another until an attempt finds steps; return the plan, or None.
+
+        Yield after each portion of a search.
+        """
         for attempt in self._plan_attempts(goal):
             yield
             search = self._search(attempt)
@@ -245,7 +259,10 @@ class Driver:
         return None
 
     def _plan_attempts(self, goal: Aim) -> Iterator[_Attempt]:
-        """Yield attempts, the cheapest first: to a near goal, or to places along the route to a far goal."""
+        """Yield the attempts, the cheapest first.
+
+        Attempts for a near goal end at the goal. Attempts for a far goal end at places along the route to the goal.
+        """
         if self._is_turn:
             yield from _final_attempts(goal)
             return
@@ -283,10 +300,11 @@ class Driver:
 
 
 def count_free_poses(is_free: NDArray[np.bool_]) -> int | None:
-    """Return how many poses of a way come before the first blocked pose, or None if no pose is blocked.
+    """Return how many poses of a path come before the first blocked pose, or None if no pose is blocked.
 
-    ``is_free`` is bool (n,), in driving order. Blocked poses at the start do not count: if the robot stands too near to
-    an obstacle, the way leads away from the obstacle.
+    ``is_free`` is bool (n,), in driving order. Blocked poses at the start do not count as blocked. If the robot stands
+    too near to an obstacle, such a path leads away from the obstacle. If all poses are blocked, the result is None,
+    too.
     """
     first_free = int(is_free.argmax())
     if not is_free[first_free]:
@@ -306,5 +324,5 @@ def _final_attempts(goal: Aim) -> Iterator[_Attempt]:
 
 
 def _has_moved(a: Pose, b: Pose) -> bool:
-    """Return whether two poses differ by more than the jitter of the estimate."""
+    """Return whether the difference of two poses is greater than the jitter of the pose estimate."""
     return a.distance_to(b.x, b.y) > _STUCK_M or abs(wrap_angle(a.heading - b.heading)) > _STUCK_RADIANS

@@ -1,10 +1,10 @@
-"""Follow a maneuver: compute velocities that keep the rear axle on its arcs, forward and in reverse.
+"""Follow a maneuver: compute velocities that keep the rear axle on the maneuver's arcs, forward and in reverse.
 
-The curvature of the arc is fed forward. The errors to the side and in heading are fed back, critically damped over
-``_BLEND_M`` metres of way.
+The commanded curvature is the curvature of the arc, corrected by feedback of the errors to the side and in heading. The
+feedback is critically damped over a path of ``_BLEND_M`` metres.
 
 The controllers of the library kompass-core cannot drive a multi-point turn to a heading. Pure pursuit and the Stanley
-controller only drive forward and towards points, and DWA takes no poses as goals.
+controller only drive forward and towards points. DWA does not accept poses as goals.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _BRAKING_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Track:
-    """Samples of a way every ``_SPACING_M`` metres.
+    """Samples of a path, one every ``_SPACING_M`` metres.
 
-    ``poses`` (n, 3) are (x, y, heading), ``curvatures`` (n,) in 1/m, ``signs`` (n,) +1 forward and -1 reverse.
-    ``ends`` (n,) is, for each sample, the index of the last sample before the direction changes or the way ends.
+    ``poses`` (n, 3) are (x, y, heading). ``curvatures`` (n,) are in 1/m. ``signs`` (n,) are +1 forward and -1 reverse.
+    ``ends`` (n,) is, for each sample, the index of the last sample before the direction changes or the path ends.
     """
 
     poses: Array
@@ -70,7 +70,7 @@ def _sample_track(steps: Sequence[Step]) -> _Track:
 
 
 def _section_ends(signs: Sequence[int]) -> NDArray[np.int64]:
-    """Return, for each sample, the index of the last sample before the direction changes or the way ends."""
+    """Return, for each sample, the index of the last sample before the direction changes or the path ends."""
     if not signs:
         return np.zeros(0, np.int64)
 
@@ -84,7 +84,10 @@ _EMPTY_TRACK = _sample_track(())
 
 
 class Follower:
-    """Drives along a sequence of steps; ``is_done`` is True at the end of the steps and without steps."""
+    """Drives along a sequence of steps.
+
+    ``is_done`` is True at the end of the steps, and while there are no steps to drive.
+    """
 
     def __init__(self, config: RobotConfig) -> None:
         self.is_done = True
@@ -102,16 +105,16 @@ class Follower:
 
     @property
     def direction(self) -> int:
-        """Return +1 for forward, -1 for reverse, 0 without steps to drive."""
+        """Return the direction of motion: +1 forward, -1 reverse, 0 if there are no steps to drive."""
         return 0 if self.is_done else int(self._track.signs[self._index])
 
     @property
     def curvature(self) -> float:
-        """Return the curvature that belongs to the estimated steering angle, 1/m."""
+        """Return the curvature that the robot drives at the estimated steering angle, 1/m."""
         return tan(self._steering) / self._config.body.wheelbase
 
     def start(self, steps: Sequence[Step]) -> None:
-        """Begin new steps, which must start near the robot."""
+        """Begin to drive new steps, which must start near the robot."""
         self._track = _sample_track(steps)
         self._index = 0
         self.is_done = not steps
@@ -123,7 +126,7 @@ class Follower:
         self.is_done = True
 
     def ahead(self, distance: float, spacing: float = 0.05) -> Array:
-        """Return poses along the next ``distance`` metres of the way, (n, 3)."""
+        """Return poses along the next ``distance`` metres of the path, one every ``spacing`` metres, (n, 3)."""
         if self.is_done:
             return np.zeros((0, 3))
         every = round(spacing / _SPACING_M)
@@ -136,7 +139,7 @@ class Follower:
         Args:
             pose: pose of the rear axle, in the frame of the steps.
             returns: returns of the newest scan in the base frame, (n, 2).
-            period: seconds since the last call, in which the steering could turn.
+            period: seconds since the last call, during which the steering could turn.
         """
         self._advance(pose)
         if self.is_done:
@@ -148,9 +151,9 @@ class Follower:
         return Twist(signed_speed, signed_speed * curvature)
 
     def _advance(self, pose: Pose) -> None:
-        """Move the index to the sample nearest to the robot and set ``is_done`` at the end of the way.
+        """Move the index to the sample nearest to the robot; at the end of the path, set ``is_done``.
 
-        The index passes a change of direction only after the robot has reached the place of the change.
+        Pass a change of direction only after the robot has reached the place of the change.
         """
         track = self._track
         while not self.is_done:
@@ -185,14 +188,17 @@ class Follower:
         return min(limit, max(-limit, wanted))
 
     def _steer(self, curvature: float, period: float) -> bool:
-        """Update the estimated steering angle; return whether the estimate is near the wanted angle."""
+        """Update the estimated steering angle; return whether it is near the angle for ``curvature``."""
         wanted = atan(curvature * self._config.body.wheelbase)
         max_turn = self._config.limits.steering_rate * period
         self._steering += min(max_turn, max(-max_turn, wanted - self._steering))
         return abs(wanted - self._steering) < _STEERING_TOLERANCE
 
     def _speed(self, curvature: float, returns: Array) -> float:
-        """Return the unsigned speed, m/s, reduced near obstacles and near the end of the section; 0 if blocked."""
+        """Return the unsigned speed, m/s; 0 if the robot is blocked.
+
+        The speed is reduced near obstacles, and before a change of direction or the end of the path.
+        """
         limits = self._config.limits
         forward = self.direction > 0
         left_m = float(self._track.ends[self._index] - self._index) * _SPACING_M

@@ -1,4 +1,4 @@
-"""Find frontiers: places where known free space that the robot can reach borders on unknown space."""
+"""Find frontiers: places where reachable free space borders on unknown space."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WIDE_M = 1.2
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """A cluster of connected frontier cells; lengths in metres.
+    """A cluster of connected frontier cells; lengths are in metres.
 
-    ``middle`` is a frontier cell, ``place`` the nearest reachable place. ``is_old``: an earlier search found the
-    cluster already.
+    ``middle`` is the frontier cell nearest to the mean of the cluster. ``place`` is the reachable place nearest to
+    ``middle``. ``is_old`` says whether an earlier search has already found the cluster.
     """
 
     middle: Place
@@ -37,7 +37,7 @@ class _Cluster:
 
 
 class FrontierFinder:
-    """Finds frontiers and gives each a lasting id.
+    """Finds frontiers and gives each frontier an id, which later searches keep.
 
     Attributes:
         cut_off: number of frontiers that were returned before, still exist and are not reachable now.
@@ -52,8 +52,8 @@ class FrontierFinder:
     def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
         """Return the frontiers that can be reached from ``start``, the widest first.
 
-        A narrow frontier is returned only when found a second time, or if no other frontier exists. A wall seen along
-        its length often has holes in a single search, and the holes are not frontiers.
+        A narrow frontier is returned only if a second search has found it, or if no other frontier exists. In a single
+        search, a wall seen at a small angle often seems to have holes, which are not frontiers.
 
         Args:
             grid: the map.
@@ -76,7 +76,10 @@ class FrontierFinder:
         return tuple(Frontier(i, *cluster.place, cluster.width) for i, cluster in returned.items())
 
     def _assign_ids(self, clusters: list[_Cluster]) -> dict[int, _Cluster]:
-        """Return the clusters by id; a cluster near a known cluster gets the known id, other clusters get new ids."""
+        """Return the clusters by id.
+
+        A cluster near a known cluster gets the id of the known cluster. Other clusters get new ids.
+        """
         by_id: dict[int, _Cluster] = {}
         unmatched = dict(self._known)
         for cluster in clusters:
@@ -92,12 +95,12 @@ class FrontierFinder:
 
 
 def _match_distance(cluster: _Cluster, other: _Cluster) -> float:
-    """Return the distance between the middles of two clusters, metres, up to which both are the same frontier."""
+    """Return the greatest distance between the middles of two clusters at which both are the same frontier, metres."""
     return max(_MATCH_M, min(cluster.width, other.width) / 2)
 
 
 def _reachable_cells(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
-    """Return which cells a way from ``start`` leads to, bool (rows, columns)."""
+    """Return which cells can be reached from ``start``, bool (rows, columns)."""
     import cv2
 
     free = np.isfinite(open_start(costs, start)).astype(np.uint8)
@@ -107,9 +110,10 @@ def _reachable_cells(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
 
 
 def _find_clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_Cluster], list[Place]]:
-    """Return (clusters, middles): the reachable clusters, and the middles of the clusters out of reach.
+    """Return (clusters, middles): the reachable clusters, and the middles of the unreachable clusters.
 
-    Frontier cells are known cells beside unknown cells, away from walls. Clusters below ``_MIN_WIDTH_M`` are left out.
+    Frontier cells are known cells beside unknown cells, away from walls. Clusters smaller than ``_MIN_WIDTH_M`` are
+    left out.
     """
     import cv2
 
@@ -148,7 +152,7 @@ def _find_clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[li
 
 
 def _nearest_cell(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tuple[int, int] | None:
-    """Return the (row, column) of the nearest True cell within ``reach`` cells, or None."""
+    """Return the (row, column) of the True cell nearest to a cell, or None if there is none within ``reach`` cells."""
     top = max(0, row - reach)
     left = max(0, column - reach)
     window = cells[top : row + reach + 1, left : column + reach + 1]

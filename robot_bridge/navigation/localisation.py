@@ -1,16 +1,16 @@
 """Localise the robot: correct odometry by matching scans against the map.
 
-This is an iterated extended Kalman filter over (x, y, heading). The prediction is odometry and the measurement is a
-whole scan. Every return is compared with the nearest wall by its distance from the wall's line. A labelled distance
-transform finds the nearest wall in one lookup. Where walls give no information, as along a corridor, the filter follows
-odometry without extra code.
+The method is an iterated extended Kalman filter over (x, y, heading). Odometry is the prediction, and a whole scan is
+the measurement. The error of a return is its distance from the line of the nearest wall. A labelled distance transform
+finds the nearest wall in one lookup. Where walls give no information, as along a corridor, the filter follows odometry
+without extra code.
 
-Marks (measured points of the map) that lie on no line are not used. Far walls have few marks at first. Point-to-point
-matching would pair beams with the marks of the same beams. Such marks stand still while the robot drives: the measured
-error was 0.8 degrees after 0.2 m.
+*Marks* are the measured points of the map. Marks that lie on no line are not used, because far walls have few marks at
+first. Point-to-point matching would pair each beam with the mark that the same beam made. Such marks stand still while
+the robot drives: the measured error was 0.8 degrees after 0.2 m.
 
-``scipy.optimize.least_squares`` would do the same sums, but would apply one robust loss to scan and odometry alike.
-Odometry must keep its full weight.
+``scipy.optimize.least_squares`` would solve the same problem, but would apply one robust loss to both scan and
+odometry. Odometry must keep its full weight.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ _FIT_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walls:
-    """The map in the form that localisation needs: the nearest measured point of every cell, and the points' normals.
+    """The map in the form that localisation needs: measured points, their normals, and the nearest point of every cell.
 
-    ``nearest`` (rows, columns) holds indices into ``points`` (n, 2) and ``normals`` (n, 2). The normal of a point that
-    lies on no line (pole, corner) is zero. ``distance`` (rows, columns) is the distance to the nearest point, metres.
-    ``known`` (rows, columns) says which cells a beam has reached.
+    ``points`` and ``normals`` are (n, 2). The normal of a point that lies on no line (pole, corner) is zero.
+
+    The other arrays are (rows, columns). ``nearest`` is the index of the point nearest to the cell. ``distance`` is the
+    distance to this point, metres. ``known`` says which cells a beam has reached.
     """
 
     x: float
@@ -66,7 +67,7 @@ class Walls:
 
 
 def walls_of(grid: OccupancyMap) -> Walls | None:
-    """Return the walls to match scans against, or None if the map has too few points."""
+    """Return the walls of a map for matching scans, or None if the map has too few points."""
     import cv2
 
     marks, points = grid.find_measured()
@@ -85,9 +86,10 @@ def walls_of(grid: OccupancyMap) -> Walls | None:
 
 
 def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
-    """Return the unit normal of the line through each point and its neighbours, (n, 2); zero without a line.
+    """Return the unit normal of the line through each point and its neighbours, (n, 2).
 
-    The line is the main axis of the points in the cells around, from the eigenvalues of their 2 x 2 covariance.
+    The normal is zero if the points lie on no line. The line is the main axis of the points in the cells around,
+    computed from the eigenvalues of their 2 x 2 covariance.
     """
     reach = _NEIGHBOUR_CELLS
     # Index of each cell's point; cells without a point have the index of the last row of ``moments``, which is zero.
@@ -121,8 +123,9 @@ def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
 def _match_points(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """Return (residuals, normals, distances, known) of points (n, 2) in the map frame.
 
-    Residuals (n,) are distances from the walls' lines, signed along the normals (n, 2). Distances (n,) lead to the
-    nearest mark. ``known`` bool (n,) says which points lie in the known map.
+    ``residuals`` (n,) are the distances from the lines of the nearest walls, signed along ``normals`` (n, 2).
+    ``distances`` (n,) are the distances from the nearest marks. ``known`` bool (n,) says which points lie in a known
+    part of the map.
     """
     offsets = (points - (walls.x, walls.y)) / walls.resolution
     cells = np.floor(offsets).astype(np.intp)
@@ -143,9 +146,9 @@ def _match_points(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDA
 
 
 def match_quality(walls: Walls, points: Array) -> tuple[float, int]:
-    """Return (share, count): how many points lie in the known map, and the share of these points that lie on walls.
+    """Return (fraction on walls, count) for the returns that lie in a known part of the map.
 
-    ``points`` (n, 2) are returns in the map frame.
+    ``points`` (n, 2) are returns in the map frame. If the count is 0, the fraction is 1.
     """
     _, _, distance, known = _match_points(walls, points)
     known_count = int(np.count_nonzero(known))
@@ -158,10 +161,10 @@ def match_quality(walls: Walls, points: Array) -> tuple[float, int]:
 
 
 def align(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[Pose, Array]:
-    """Return (pose, covariance): the most probable pose, given a scan and a prior, and its covariance (3, 3).
+    """Return (pose, covariance): the most probable pose given a scan and a prior, and its covariance (3, 3).
 
-    ``points`` (n, 2) are the returns in the base frame; ``prior`` and ``covariance`` come from odometry. The function
-    takes Gauss-Newton steps with the Cauchy loss for the scan.
+    ``points`` (n, 2) are the scan's returns in the base frame. The arguments ``prior`` and ``covariance`` come from
+    odometry. The method is Gauss-Newton, with the Cauchy loss for the scan.
     """
     information = np.linalg.inv(covariance)
     mean = np.array([prior.x, prior.y, prior.heading])
@@ -194,8 +197,8 @@ def align(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[
 class Localisation:
     """Estimates the robot's pose in the map frame from odometry and scans.
 
-    While the scans contradict the map, ``is_sure`` is False and :meth:`update_scan` searches nearby for a pose at which
-    the scan matches the map. ``quality`` is the share of the last matching scan's points that lie on walls.
+    If scans contradict the map, ``is_sure`` is False, and :meth:`update_scan` searches nearby for a pose at which the
+    scan matches. ``quality`` is the fraction of points on walls in the last scan that matched.
     """
 
     def __init__(self, lidar: Lidar, start: Pose) -> None:
@@ -248,7 +251,7 @@ class Localisation:
         self._origin = _odom_origin(pose, odometry.pose)
 
     def pose_at(self, stamp: float) -> Pose:
-        """Return the pose, in the map frame, at the time of a scan, interpolated between odometry readings."""
+        """Return the pose, in the map frame, at the time ``stamp``, interpolated between odometry readings."""
         if self._origin is None:
             return self._start
         later = self._history[-1]
@@ -259,7 +262,7 @@ class Localisation:
         return self._origin.compose(later.pose)  # the stamp is older than the whole history
 
     def update_scan(self, scan: Scan, grid: OccupancyMap) -> Pose:
-        """Correct the pose by a scan and return the pose at which the scan was taken."""
+        """Correct the pose by a scan; return the pose at which the scan was taken."""
         prior = self.pose_at(scan.stamp)
         self._grow_covariance(prior)
         points = returns(scan, self._lidar)
@@ -276,7 +279,7 @@ class Localisation:
         return self._accept_pose(prior, pose, covariance)
 
     def _refresh_walls(self, grid: OccupancyMap) -> None:
-        """Build the walls from the map once per several scans, and more often while the map has few points."""
+        """Build the walls from the map again every few scans, and more often while the map has few points."""
         has_few = self._walls is None or len(self._walls.points) < _FEW_LANDMARKS
         max_age = _EARLY_REFRESH_SCANS if has_few else _REFRESH_SCANS
         if self._walls is None or self._walls_age >= max_age:
@@ -285,7 +288,11 @@ class Localisation:
         self._walls_age += 1
 
     def _handle_contradiction(self, points: Array, prior: Pose) -> Pose:
-        """Keep the prior; if the robot is lost, every few scans search nearby for a pose at which the scan matches."""
+        """Return the pose to use after a scan that contradicts the map.
+
+        Usually, this is the prior. If the robot is lost, a search runs every few scans. If the search finds a pose
+        nearby at which the scan matches, this pose is used.
+        """
         self._bad_scans = min(self._bad_scans + 1, 2 * _MAX_BAD_SCANS)
         self._last_scan_pose = prior
         self._lost_scans = 0 if self.is_sure else self._lost_scans + 1
@@ -300,7 +307,7 @@ class Localisation:
         return self._accept_pose(prior, pose, covariance)
 
     def _accept_pose(self, prior: Pose, pose: Pose, covariance: Array) -> Pose:
-        """Move the odom frame so that the prior becomes ``pose``; return ``pose``."""
+        """Move the odom frame in the map frame so that ``prior`` becomes ``pose``; return ``pose``."""
         if self._origin is not None:
             self._origin = _odom_origin(pose, prior.relative_to(self._origin))
         self._covariance = covariance
@@ -308,9 +315,10 @@ class Localisation:
         return pose
 
     def _grow_covariance(self, prior: Pose) -> None:
-        """Add the uncertainty of the odometry since the last scan to the covariance.
+        """Add to the covariance the uncertainty of odometry since the last scan.
 
-        The constants are standard deviations per metre and per radian, plus a floor, in metres and radians.
+        The constants are standard deviations: a fixed part in metres or radians, and parts per metre and per radian of
+        motion.
         """
         reference = self._last_scan_pose or prior
         moved = prior.distance_to(reference.x, reference.y)
@@ -328,9 +336,10 @@ class Localisation:
 
 
 def search_pose(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> Pose | None:
-    """Return the pose at which the most returns lie on walls, or None if no pose fits well.
+    """Return the pose at which most returns lie on walls, or None if no pose fits well.
 
-    The search covers all places within ``reach`` metres of ``around`` on either axis, and a third of a turn.
+    The search covers all places within ``reach`` metres of ``around`` on either axis, and headings over a third of a
+    turn.
     """
     sample = points[:: max(1, len(points) // 60)]
     step = max(1, round(_SEARCH_STEP_M / walls.resolution))
@@ -365,12 +374,15 @@ def search_pose(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -
 
 
 def _odom_origin(pose: Pose, odometry: Pose) -> Pose:
-    """Return the origin of the odom frame in the map frame, given one pose in both frames."""
+    """Return the origin of the odom frame in the map frame, given one pose in both frames.
+
+    ``pose`` is in the map frame, ``odometry`` in the odom frame.
+    """
     return pose.compose(Pose().relative_to(odometry))
 
 
 def _interpolate_pose(earlier: Odometry, later: Odometry, stamp: float) -> Pose:
-    """Return the pose at ``stamp`` between two readings, or the later pose if ``stamp`` is later."""
+    """Return the pose at ``stamp``, between two readings; if ``stamp`` is later than both, return the later pose."""
     duration = later.stamp - earlier.stamp
     part = 0.0 if duration <= 0.0 else min(1.0, (stamp - earlier.stamp) / duration)
     step = later.pose.relative_to(earlier.pose)

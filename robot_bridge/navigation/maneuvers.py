@@ -1,10 +1,11 @@
 """Find maneuvers that an Ackermann robot can really drive, by a search over arcs (hybrid A*).
 
 Every step is a short arc, forward or in reverse. The footprint must stay clear along the arc *and* along a continuation
-of the arc as long as the emergency zone. The continuation counts because the safety chain stops motion that would bring
-an obstacle into the zone. In narrow places, turns therefore become multi-point turns that the chain lets through.
+of the arc, which is as long as the emergency zone. The continuation counts because the safety chain stops motion that
+would bring an obstacle into this zone. In narrow places, the search therefore finds multi-point turns that the chain
+allows.
 
-The search is deterministic because its budget is in expanded nodes, never in seconds.
+The search is deterministic because its budget is a number of expanded nodes, never a time.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The target of a maneuver: a place for the footprint's middle, and optionally a heading; metres and radians."""
+    """The target of a maneuver: a place for the footprint's middle, and optionally a heading.
+
+    Lengths are in metres, angles in radians.
+    """
 
     x: float
     y: float
@@ -84,11 +88,11 @@ class Aim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moves:
-    """The m steps that a search can take from a pose, in the frame of that pose.
+    """The m steps that a search can take from any pose, in the frame of this pose.
 
-    ``ends`` (m, 3) are the end poses. ``swept`` (m, samples, circles, x and y) are the middles of the footprint's
-    circles. The first ``own_samples`` samples lie on the step, the others on its continuation. ``distances`` (m,), in
-    metres, are negative in reverse; ``curvatures`` (m,) are in 1/m.
+    ``ends`` (m, 3) are the end poses of the steps. ``swept`` (m, samples, circles, 2) are the (x, y) of the middles of
+    the footprint's circles. The first ``own_samples`` samples lie on the step, the others on its continuation.
+    ``distances`` (m,), in metres, are negative in reverse; ``curvatures`` (m,) are in 1/m.
     """
 
     ends: Array
@@ -99,7 +103,7 @@ class Moves:
 
 
 def moves_of(config: RobotConfig, circles: Circles) -> Moves:
-    """Return all steps that a robot can take."""
+    """Return all steps that a robot can take from a pose."""
     body = config.body
     directions_and_turns = [(sign, turn) for sign in (1.0, -1.0) for turn in _CURVATURES]
     step_samples = round(STEP_M / _SAMPLE_M)
@@ -129,7 +133,7 @@ def _circle_middles(pose: Pose, circles: Circles) -> list[tuple[float, float]]:
 
 
 def stop_gap(config: RobotConfig, *, forward: bool) -> float:
-    """Return how far beyond the bumper the emergency zone reaches, metres."""
+    """Return the distance, metres, that the emergency zone reaches beyond the bumper."""
     return config.zones.emergency_stop - config.overhang(forward=forward)
 
 
@@ -156,15 +160,16 @@ class Effort:
 
 COARSE = Effort(0.08, 2500)
 FINE = Effort(0.05, 8000)
-"""COARSE finds most ways quickly; FINE finds also ways that need precision."""
+"""COARSE finds most maneuvers quickly; FINE also finds maneuvers that need precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class _FirstStep:
     """Constraints on the first step of a search.
 
-    ``curvature`` is the curvature of the current steering, 1/m. ``direction`` is the current direction, ``banned`` the
-    forbidden direction: +1 forward, -1 reverse, 0 none. ``margin`` is the room to keep at the start, metres.
+    ``curvature`` is the curvature of the current steering, 1/m. ``direction`` is the current direction and ``banned``
+    the forbidden direction: +1 forward, -1 reverse, 0 none. ``margin`` is the room to keep around the footprint at the
+    start, metres.
     """
 
     curvature: float
@@ -176,8 +181,9 @@ class _FirstStep:
 class _Node(NamedTuple):
     """A node of the search tree: a pose (x, y, heading) and the move that led to the pose.
 
-    ``move`` is an index into :class:`Moves`, ``parent`` an index into the nodes; both are -1 at the root. ``cost`` in
-    metres adds up from the root. ``margin`` is the room that steps from the node must keep, metres.
+    ``move`` is an index into :class:`Moves`, ``parent`` an index into the nodes; both are -1 at the root. ``cost`` is
+    the total cost of the moves from the root, metres. ``margin`` is the room that steps from this node must keep,
+    metres.
     """
 
     pose: tuple[float, float, float]
@@ -188,7 +194,7 @@ class _Node(NamedTuple):
 
 
 class ManeuverPlanner:
-    """Begins searches for sequences of steps and holds the data that depends only on the robot."""
+    """Creates searches for sequences of steps, and holds the data that depends only on the robot."""
 
     def __init__(self, config: RobotConfig) -> None:
         self.config = config
@@ -207,7 +213,7 @@ class ManeuverPlanner:
         banned: int = 0,
         effort: Effort = FINE,
     ) -> Search:
-        """Return a search, not yet begun, for the cheapest way from ``start`` to the aim.
+        """Return a search, not yet begun, for the cheapest sequence of steps from ``start`` to the aim.
 
         Args:
             start: pose of the rear axle.
@@ -217,7 +223,7 @@ class ManeuverPlanner:
             curvature: curvature of the current steering, 1/m.
             direction: current direction of motion, +1 forward, -1 reverse, 0 at rest.
             banned: direction forbidden for the first step, +1 or -1, or 0 to allow both.
-            effort: how hard to search.
+            effort: budget and resolution of the search.
         """
         # If the start is closer to an obstacle than the margin, only steps that lead no closer are allowed.
         start_margin = min(margin, clearance.pose_clearance(start, self.circles) - 0.005)
@@ -228,7 +234,8 @@ class ManeuverPlanner:
 class Search:
     """One search, which can run in portions.
 
-    ``steps`` is None until a way is found. After that, ``steps`` is the way, or () if the start already meets the aim.
+    ``steps`` is None until the aim is reached. After that, ``steps`` is the sequence of steps, or () if the start
+    already meets the aim.
     """
 
     def __init__(
@@ -258,7 +265,7 @@ class Search:
 
     @property
     def is_over(self) -> bool:
-        """Return whether a way was found or the search has failed."""
+        """Return whether the search has found steps or has failed."""
         return self.steps is not None or not self._heap or self._nodes_left <= 0
 
     def can_begin(self) -> bool:
@@ -282,7 +289,7 @@ class Search:
         return self.is_over
 
     def _find_goal(self, batch: Sequence[int]) -> int | None:
-        """Return the first index in the batch whose node meets the aim, or None."""
+        """Return the index of the first node in the batch that meets the aim, or None."""
         for number in batch:
             pose = Pose(*self._nodes[number].pose)
             if self.aim.is_met(pose, self._config.body):
@@ -290,9 +297,10 @@ class Search:
         return None
 
     def _expand(self, batch: Sequence[int]) -> None:
-        """Add the allowed steps from all nodes of the batch (indices) to the tree and the heap.
+        """Add the allowed steps from all nodes of the batch to the tree and to the heap.
 
-        Arrays are (nodes, moves). A step is dropped if an earlier node in the bin of its end costs no more.
+        ``batch`` holds indices of nodes. A step is dropped if an earlier node costs no more and lies in the bin of the
+        step's end. Arrays are (nodes, moves).
         """
         nodes = [self._nodes[n] for n in batch]
         moves = self._moves
@@ -334,8 +342,9 @@ class Search:
     def _costs(self, node_costs: Array, last_moves: NDArray[np.int64], signs: Array, room: Array) -> Array:
         """Return the cost to reach the end of each move from each node, (nodes, moves).
 
-        ``node_costs`` is (nodes, 1). ``last_moves`` (nodes,) is the move that led to each node, -1 at the root.
-        ``signs`` (moves,) is +1 forward, -1 reverse; ``room`` (nodes, moves) in metres.
+        ``node_costs`` (nodes, 1) is the cost to reach each node. ``last_moves`` (nodes,) is the move that led to each
+        node, -1 at the root. ``signs`` (moves,) is +1 forward, -1 reverse. ``room`` (nodes, moves) is the free room
+        during each move, metres.
         """
         first = self._first_step
         moves = self._moves
@@ -355,7 +364,7 @@ class Search:
     def _swept_room(self, poses: Array) -> tuple[Array, Array]:
         """Return (room during each step, room during its continuation), metres, for poses (nodes, 3).
 
-        Both arrays are (nodes, moves). Room is negative if an obstacle is inside the footprint.
+        Both arrays are (nodes, moves). Room is negative where an obstacle is inside the footprint.
         """
         swept = self._moves.swept
         swept_x = swept[..., 0]
@@ -376,7 +385,7 @@ class Search:
     def _guess_distance(self, ends: Array) -> Array:
         """Return a lower bound on the metres left to drive from each end pose (nodes, moves, 3) to the aim.
 
-        The bound is the distance, or the arc at full lock that the missing turn needs if this arc is longer.
+        The bound is the straight distance, or the arc at full lock that the missing turn needs, whichever is longer.
         """
         body = self._config.body
         aim = self.aim
@@ -410,7 +419,10 @@ class Search:
 
 
 def _transform_ends(poses: Array, ends: Array) -> Array:
-    """Return every combination of ``poses`` (n, 3) and ``ends`` (m, 3), which are relative to a pose: (n, m, 3)."""
+    """Return the end poses of all moves from all poses, (n, m, 3).
+
+    ``poses`` are (n, 3). ``ends`` are (m, 3), relative to the pose at which a move starts.
+    """
     end_x, end_y, end_heading = ends.T
     pose_x, pose_y, pose_heading = poses.T[..., None]
     c = np.cos(pose_heading)
@@ -421,9 +433,10 @@ def _transform_ends(poses: Array, ends: Array) -> Array:
 
 
 def _bin_keys(ends: Array, bin_m: float, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the number of the bin of (x, y, heading, direction) in which each end lies, (nodes, moves).
+    """Return, for each end, the number of its bin, (nodes, moves).
 
-    The offset 100 000 keeps bin numbers positive and unique within 100 000 bins of the origin.
+    A bin is a small range of (x, y, heading, direction). The offset 100 000 keeps bin numbers positive and unique
+    within 100 000 bins of the origin.
     """
     x = np.floor(ends[..., 0] / bin_m).astype(np.int64) + 100_000
     y = np.floor(ends[..., 1] / bin_m).astype(np.int64) + 100_000

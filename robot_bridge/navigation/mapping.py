@@ -1,8 +1,10 @@
 """Build a growing log-odds occupancy grid from lidar scans at known poses.
 
-Free space is the fan of the beams, drawn as one polygon. Between two neighbouring beams, the fan reaches as far as the
-shorter beam. Besides its odds, every cell keeps the mean of the points measured in the cell. Walls are therefore known
-to millimetres although cells are 5 cm wide.
+The area that the beams pass through is free. This area, the *fan* of the beams, is drawn as one polygon. Between two
+neighbouring beams, the fan reaches as far as the shorter beam.
+
+Besides its log-odds, every cell keeps the mean of the points measured in the cell. Walls are therefore known to
+millimetres although cells are 5 cm wide.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ HIT = 0.85
 MISS = -0.1
 MAX_LOG_ODDS = 2.5
 MIN_LOG_ODDS = -2.0
-"""Log-odds added by a return (HIT) and by a beam that passes through (MISS), and the bounds of a cell's log-odds.
+"""Log-odds that a return (HIT) and a passing beam (MISS) add to a cell, and the bounds of a cell's log-odds.
 
-With these bounds, the map forgets a thing that was moved within 2.5 s.
+If a thing is moved away, these bounds make the map forget the thing within 2.5 s.
 """
 
 _CHUNK_M = 4.0
@@ -98,7 +100,7 @@ class OccupancyMap:
     def surfaces(self) -> NDArray[np.bool_]:
         """Return which cells are occupied or lie between neighbouring returns of one wall, bool (rows, columns).
 
-        Perhaps no beam has touched a cell between two returns, but no way leads through that cell.
+        No path leads through a cell between two returns of a wall, even if no beam has touched the cell.
         """
         surfaces: NDArray[np.bool_] = (self._odds > 0.0) | (self._surface > 0)
         return surfaces
@@ -129,7 +131,7 @@ class OccupancyMap:
     def obstacles_in(self, x0: float, y0: float, x1: float, y1: float) -> Array:
         """Return one point for every occupied cell that touches the rectangle, float64 (n, 2).
 
-        The point is the mean of the points measured in the cell; without measured points, the cell's middle.
+        The point is the mean of the points measured in the cell, or the cell's middle if no points were measured.
         """
         row0, column0 = self.cell(x0, y0)
         row1, column1 = self.cell(x1, y1)
@@ -151,7 +153,7 @@ class OccupancyMap:
         return cells, self._mean_points(*np.nonzero(cells))
 
     def _mean_points(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
-        """Return the mean measured point of each cell, (n, 2); the middle of a cell without points."""
+        """Return the mean of the points measured in each cell, (n, 2); the cell's middle if it has no points."""
         sums = self._sums[rows, columns].astype(np.float64)
         offsets = sums[:, :2] / np.maximum(sums[:, 2:], 1.0)
         means: Array = self._cell_middles(rows, columns) + offsets
@@ -171,7 +173,10 @@ class OccupancyMap:
         return cells
 
     def beyond(self, x: float, y: float) -> float:
-        """Return how far a place lies outside the bounds of all written points, metres; inf for an empty map."""
+        """Return the distance, metres, from a place to the rectangle around all written points.
+
+        The distance is 0 inside the rectangle and inf if the map is empty.
+        """
         if self._bounds is None:
             return inf
         x0, y0, x1, y1 = self._bounds
@@ -204,9 +209,9 @@ class OccupancyMap:
         self.version += 1
 
     def _whole_chunks(self, missing: float) -> int:
-        """Return how many cells to add, in whole chunks, if ``missing`` cells are missing on one side.
+        """Return how many cells to add on a side on which ``missing`` cells are missing, in whole chunks.
 
-        ``_ROUNDING`` adds a chunk if a rounding error could otherwise leave a place outside the map.
+        If a rounding error could otherwise leave a place outside the map, ``_ROUNDING`` adds a chunk.
         """
         chunk = round(_CHUNK_M / self.resolution)
         return max(0, ceil(missing / chunk + _ROUNDING)) * chunk
@@ -214,8 +219,8 @@ class OccupancyMap:
     def integrate(self, scan: Scan, lidar: Lidar, pose: Pose, *, remember_points: bool = True) -> None:
         """Write a scan into the map; ``pose`` is the pose of the rear axle at the time of the scan.
 
-        If ``remember_points`` is False, do not change the mean points, because a robot at rest would only repeat the
-        error of its pose.
+        If ``remember_points`` is False, the mean points do not change. This is for a robot at rest, which would only
+        repeat the error of its pose.
         """
         import cv2
 
@@ -263,7 +268,10 @@ class OccupancyMap:
         self.version += 1
 
     def fix(self, points: Array) -> None:
-        """Mark obstacles that the lidar does not see, points (n, 2); no beam clears the cells of these points."""
+        """Mark obstacles that the lidar does not see, at points (n, 2).
+
+        Later beams never clear the cells of these points.
+        """
         if not len(points):
             return
         self._cover_points(points)
@@ -277,7 +285,7 @@ class OccupancyMap:
         self.version += 1
 
     def _offsets(self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the summands of points for the sums of their cells, (n, 3): x and y from the cell's middle, and 1."""
+        """Return what each point adds to the sums of its cell, (n, 3): x and y from the cell's middle, and 1."""
         offsets = points - self._cell_middles(rows, columns)
         counts = np.ones(len(points))
         return np.column_stack((offsets, counts)).astype(np.float32)
@@ -299,7 +307,7 @@ class OccupancyMap:
     def _add_points(
         self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], window: tuple[slice, slice]
     ) -> None:
-        """Add measured points to the sums of their cells; set the sums of free cells in the window to zero."""
+        """Add measured points to the sums of their cells; in the window, set the sums of free cells to zero."""
         np.add.at(self._sums, (rows, columns), self._offsets(points, rows, columns))
         self._sums[window][self._odds[window] <= MIN_LOG_ODDS / 2] = 0.0
 
@@ -307,8 +315,8 @@ class OccupancyMap:
 def _surface_chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
     """Return the chords between neighbouring returns of one wall, (n, 2 ends, x and y) in the map frame.
 
-    Two neighbouring returns belong to one wall if the return before or the return after lies on the same line. Such
-    chords fill walls seen at a small angle, where the beams hit far apart.
+    Two neighbouring returns belong to one wall if the return before or after them lies on the line through both. The
+    chords fill gaps in walls seen at a small angle, where the beams hit far apart.
     """
     is_valid = valid(scan)
     reach = np.where(is_valid, scan.ranges, 0.0).astype(np.float64)
@@ -335,7 +343,7 @@ def _surface_chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
 
 
 def _beam_points(lidar_place: tuple[float, float], reach: Array, directions: Array) -> Array:
-    """Return, (n, 2), the points at distance ``reach`` (n,) from the lidar in ``directions`` (n,)."""
+    """Return the points at distance ``reach`` (n,) from the lidar in ``directions`` (n,), as an array (n, 2)."""
     lidar_x, lidar_y = lidar_place
     x = lidar_x + reach * np.cos(directions)
     y = lidar_y + reach * np.sin(directions)
@@ -366,7 +374,7 @@ def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
 
 
 def _shift_beams(beams: NDArray[Any], by: int) -> NDArray[Any]:
-    """Return, for every beam, the value of the beam ``by`` positions later; the beams form a whole turn.
+    """Return, for every beam, the value of the beam ``by`` positions later; after the last beam comes the first.
 
     ``np.roll`` does the same but takes ten times as long.
     """

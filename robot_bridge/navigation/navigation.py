@@ -46,9 +46,9 @@ class Navigation(Slam):
         return self._driver.twist(now)
 
     def frontiers(self) -> tuple[Frontier, ...]:
-        """Return the reachable frontiers, the widest first; search again at most once a second.
+        """Return the reachable frontiers, the widest first.
 
-        A frontier keeps its id from search to search.
+        The frontiers are searched for at most once a second. A frontier keeps its id from search to search.
         """
         stamp = self.estimate.stamp
         if stamp - self._frontiers[0] >= _FRONTIERS_PERIOD_S and self.map.shape[0]:
@@ -58,30 +58,33 @@ class Navigation(Slam):
 
     @property
     def frontiers_cut_off(self) -> int:
-        """Return the number of frontiers that still exist, were returned before and are not reachable now."""
+        """Return the number of frontiers that were returned before, still exist and are not reachable now."""
         return self._finder.cut_off
 
     def way_to(self, x: float, y: float, tolerance: float = 0.25) -> float | None:
-        """Return the length of the way over the map to a place, metres, or None if no way exists."""
+        """Return the length of the path over the map to a place, metres, or None if no path exists."""
         way = self.way((x, y), tolerance)
         return None if way is None else length_of(way)
 
     def mark(self, points: ArrayLike) -> None:
-        """Mark obstacles that the lidar does not see, so that all later ways avoid the points, (n, 2), map frame."""
+        """Mark obstacles that the lidar does not see, at points (n, 2) in the map frame.
+
+        All later paths avoid these points.
+        """
         self.map.fix(np.asarray(points, np.float64).reshape(-1, 2))
         self._frontiers = (-_FRONTIERS_PERIOD_S, ())
 
     def go_to(self, goal: NavGoalTarget) -> bool:
-        """Begin to drive to a goal; return False, and change nothing, if no way leads to the goal."""
+        """Begin to drive to a goal and return True; if no path leads to the goal, return False and change nothing."""
         if self.way((goal.x, goal.y), goal.tolerance) is None:
             return False
         self._driver.begin(Aim(goal.x, goal.y, goal.tolerance, goal.heading, _HEADING_TOLERANCE_RADIANS))
         return True
 
     def turn(self, radians: float) -> bool:
-        """Begin to turn by ``radians`` near the current place, by arcs or a multi-point turn.
+        """Begin to turn by ``radians`` near the current place, by arcs or a multi-point turn; return True.
 
-        Return False, and change nothing, if the robot cannot move at all.
+        If the robot cannot move at all, return False and change nothing.
         """
         if not self.map.shape[0] or not self._driver.can_move():
             return False

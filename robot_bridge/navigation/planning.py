@@ -1,6 +1,7 @@
-"""Plan the cheapest way over the map for the footprint's middle, by A* on costs that grow near obstacles.
+"""Plan the cheapest path over the map for the footprint's middle, by A* on costs that grow near obstacles.
 
-The way says where to go, not how to drive. :mod:`robot_bridge.navigation.maneuvers` finds drivable arcs along the way.
+The path says where to go, not how to drive. :mod:`robot_bridge.navigation.maneuvers` finds drivable arcs along the
+path.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _OPEN_START_M = 0.3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostGrid:
-    """Costs to cross a metre of each cell of a map, float32 (rows, columns): at least 1, or inf if blocked.
+    """The cost per metre in each cell of a map, float32 (rows, columns): at least 1, or inf if blocked.
 
     ``x``, ``y`` is the lower left corner in the map frame; row 0 is at the lowest y. ``resolution`` is the edge of a
     cell, metres.
@@ -41,14 +42,17 @@ class CostGrid:
     y: float
 
     def cell(self, place: Place) -> tuple[int, int]:
-        """Return the (row, column) of the cell that contains a place; outside the map, of the nearest cell."""
+        """Return the (row, column) of the cell that contains a place.
+
+        If the place is outside the map, return the nearest cell.
+        """
         rows, columns = self.cells(np.array([place]))
         return int(rows[0]), int(columns[0])
 
     def cells(self, places: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return (rows, columns), each (n,), of the cells that contain the places (n, 2).
 
-        A place outside the map has the nearest cell of the map.
+        For a place outside the map, the cell is the nearest cell of the map.
         """
         offsets = (places - (self.x, self.y)) / self.resolution
         cells = np.floor(offsets).astype(np.intp)
@@ -82,14 +86,14 @@ def cost_grid(
     *,
     allow_unknown: bool = False,
 ) -> CostGrid:
-    """Return the costs for the footprint's middle, which do not depend on the robot's heading.
+    """Return the costs of cells for the footprint's middle; the costs do not depend on the robot's heading.
 
     Args:
         grid: the map.
         config: the robot's configuration.
         returns: returns of the newest scan, (n, 2) in the map frame: obstacles that may not be in the map yet.
         keep_outs: areas that must not be entered.
-        allow_unknown: whether a way may cross cells that no beam has reached.
+        allow_unknown: whether a path may cross cells that no beam has reached.
     """
     import cv2
 
@@ -116,9 +120,9 @@ def cost_grid(
 
 
 def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
-    """Return the places along the way, including the start and the last place; None if no way exists.
+    """Return the places along the cheapest path, including the start and the end; None if no path exists.
 
-    The way ends at the free cell nearest to the goal, which must lie within ``tolerance`` metres of the goal.
+    The path ends at the free cell nearest to the goal. This cell must lie within ``tolerance`` metres of the goal.
     """
     import pyastar2d  # type: ignore[import-untyped]
 
@@ -136,12 +140,12 @@ def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple
 
 
 def length_of(places: Sequence[Place]) -> float:
-    """Return the length of a way, metres."""
+    """Return the length of a path, metres."""
     return sum(_distance(a, b) for a, b in pairwise(places))
 
 
 def point_along(places: Sequence[Place], distance: float) -> tuple[float, float, float]:
-    """Return (x, y, direction) after ``distance`` metres of a way; at the end of the way if the way is shorter."""
+    """Return (x, y, direction) after ``distance`` metres of a path, or at its end if the path is shorter."""
     left = distance
     for start, end in pairwise(places):
         length = _distance(start, end)
@@ -162,10 +166,10 @@ def _direction(start: Place, end: Place) -> float:
 
 
 def open_start(costs: CostGrid, start: Place) -> NDArray[np.float32]:
-    """Return a copy of the costs, (rows, columns), from which a way leads out of a blocked start.
+    """Return a copy of the costs, (rows, columns), in which a path can lead out of a blocked start.
 
-    If the start is blocked because the robot stands too near to an obstacle, the blocked cells within
-    ``_OPEN_START_M`` become expensive but free.
+    The start may be blocked because the robot stands too near to an obstacle. In this case, blocked cells within
+    ``_OPEN_START_M`` of the start become expensive but free.
     """
     row, column = costs.cell(start)
     weights = costs.costs.copy()
@@ -203,9 +207,10 @@ def _nearest_free_cell(
 
 
 def _straighten_way(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Place]) -> tuple[Place, ...]:
-    """Return the way in few straight pieces: a straight piece replaces places if the piece costs no more.
+    """Return the path as few straight pieces; a piece replaces several places if it costs no more.
 
-    From each place, the length of the piece, in places, is doubled until the piece costs more than the way.
+    From each place, the length of the piece, counted in places, is doubled as long as the piece costs no more than the
+    path.
     """
     cost_along = _accumulate_costs(costs, weights, np.array(places))
     straightened = [places[0]]
@@ -225,11 +230,11 @@ def _straighten_way(costs: CostGrid, weights: NDArray[np.float32], places: Seque
 
 
 def _accumulate_costs(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
-    """Return the accumulated cost of the way to each place, (n,).
+    """Return the accumulated cost of the path up to each place, (n,).
 
-    A piece of the way joins a place with the next but one, so that the stairs of the grid do not count as length.
-    Costs of places with even indices therefore count from place 0, costs of places with odd indices from place 1. Only
-    the difference of two places an even number apart is meaningful.
+    A piece of the path joins a place with the next but one, so that the stairs of the grid do not count as length.
+    Therefore costs of places with even indices count from place 0, and costs of places with odd indices from place 1.
+    The difference of two costs is meaningful only if the places are an even number apart.
     """
     weight = weights[costs.cells(places)].astype(np.float64)
     dx, dy = (places[2:] - places[:-2]).T

@@ -1,6 +1,6 @@
 """Simultaneous localisation and mapping: turn observations into a pose estimate and a map.
 
-:class:`Slam` also answers queries on the map: the clearance around the robot and the way to a goal.
+:class:`Slam` also answers queries on the map: the clearance around the robot and the path to a goal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KEYFRAME_M = 0.04
 _KEYFRAME_RADIANS = 0.05
 _BEYOND_GOAL_M = 1.0
 _BEYOND_MAP_M = 10.0
-"""How far outside the seen area a goal may lie; a map that grows farther costs memory and planning time."""
+"""Greatest distance, metres, of a goal from the seen area; a larger map costs memory and planning time."""
 
 
 class Slam:
@@ -54,7 +54,7 @@ class Slam:
         return self.estimate.pose.ahead(self._config.body.centre)
 
     def update(self, observation: Observation) -> Estimate:
-        """Take in the new data of an observation and return the estimate; repeated data change nothing."""
+        """Process the new data of an observation and return the estimate; repeated data change nothing."""
         odometry = observation.odometry
         scan = observation.scan
         if odometry is None or odometry_fault(odometry, odometry.stamp, self._config):
@@ -73,7 +73,7 @@ class Slam:
         return self.estimate
 
     def _integrate_scan(self, scan: Scan) -> None:
-        """Correct the pose by a scan and, unless the scan contradicts the map, write the scan into the map."""
+        """Correct the pose by a scan; if the scan does not contradict the map, write it into the map."""
         pose = self._localisation.update_scan(scan, self.map)
         self.returns = returns(scan, self._config.lidar)
         self._points = transform_from_frame(self.returns, pose)
@@ -96,10 +96,10 @@ class Slam:
         return clearance_around(self.estimate.pose, self.map, self._points, self.keep_outs, reach=reach)
 
     def way(self, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
-        """Return the places along the way to a goal, or None if no way leads to the goal.
+        """Return the places along the path to a goal, or None if no path leads to the goal.
 
-        The way crosses unknown ground only if no way over known ground exists. A goal more than
-        :data:`_BEYOND_MAP_M` metres outside the seen area has no way. The map may grow to include the goal.
+        The path crosses unknown ground only if no path over known ground exists. There is no path to a goal more than
+        :data:`_BEYOND_MAP_M` metres outside the seen area. The call may grow the map to include the goal.
         """
         if self.map.beyond(*goal) > _BEYOND_MAP_M:
             return None
@@ -114,9 +114,9 @@ class Slam:
 
 
 def _within_range(scan: Scan, lidar: Lidar) -> Scan:
-    """Return the scan without returns beyond the lidar's configured range, even if the driver reports more range.
+    """Return the scan without returns beyond the lidar's configured range.
 
-    The configured range matters because the map grows to the farthest return.
+    The driver may report a longer range, but the map grows to the farthest return.
     """
     if scan.range_max <= lidar.range_max:
         return scan

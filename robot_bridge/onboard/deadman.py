@@ -54,7 +54,7 @@ class Deadman:
         self.refused = 0
 
     def command(self, now: float, linear: float, angular: float) -> None:
-        """Take a command of the host, m/s and rad/s; a command with a number that is not finite counts as zeros."""
+        """Store a command of the host, m/s and rad/s, scaled to the limits; if a number is not finite, store zeros."""
         if not (isfinite(linear) and isfinite(angular)):
             self.refused += 1
             linear = 0.0
@@ -80,11 +80,14 @@ class Deadman:
         self._command = (0.0, 0.0)
 
     def is_fresh(self, now: float) -> bool:
-        """Return whether the newest command may be passed on."""
+        """Return whether the newest command is recent enough to be passed on."""
         return 0 <= now - self._arrived <= self._timeout
 
     def output(self, now: float) -> tuple[float, float]:
-        """Return (m/s, rad/s) to send to the driver now: the newest command if fresh and not stopped, else zeros."""
+        """Return the velocity to send to the driver now, (m/s, rad/s).
+
+        The velocity is the newest command. It is zeros if this command is not fresh or if a stop is in force.
+        """
         if self.is_stopped or not self.is_fresh(now):
             return (0.0, 0.0)
         return self._command
@@ -98,7 +101,7 @@ class Transport(Protocol):
     """The connection of the deadman with the host's topics and the driver's topic."""
 
     def receive(self, seconds: float) -> Sequence[tuple[float, float] | bool]:
-        """Wait for messages of the host; return the messages in order, or [] if no message comes in ``seconds``.
+        """Wait for messages from the host; return them in order, or [] if no message comes in ``seconds``.
 
         A message is (linear, angular) in m/s and rad/s, or True to stop, or False to release.
         """
@@ -114,10 +117,10 @@ class Transport(Protocol):
 def serve(
     transport: Transport, deadman: Deadman, is_over: Callable[[], bool], clock: Callable[[], float] = time.monotonic
 ) -> None:
-    """Pass commands on until ``is_over`` returns True.
+    """Pass commands from the transport through the deadman and back to the transport until ``is_over`` returns True.
 
     A new command is sent at once and repeated as long as the command is fresh. After that, zeros are sent. At the end,
-    and also if the transport raises an exception, zeros are sent and the transport is closed.
+    zeros are sent and the transport is closed, even if the transport raises an exception.
     """
     try:
         while not is_over():
@@ -133,7 +136,7 @@ def serve(
 
 
 def _dispatch(deadman: Deadman, message: tuple[float, float] | bool, now: float) -> None:
-    """Call the method of the deadman that the message asks for."""
+    """Pass a message to the deadman: a command, a stop or a release."""
     if isinstance(message, tuple):
         deadman.command(now, *message)
     elif message:
@@ -146,7 +149,7 @@ def _dispatch(deadman: Deadman, message: tuple[float, float] | bool, now: float)
 def catch_termination() -> Iterator[Callable[[], bool]]:
     """Catch SIGTERM, SIGINT and SIGHUP while the context is open.
 
-    Yield a function that returns whether a signal has come. The old handlers are restored at the end.
+    Yield a function that returns whether one of these signals has come. At the end, restore the old handlers.
     """
     received = list[int]()
     old_handlers = {

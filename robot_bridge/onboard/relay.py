@@ -75,9 +75,11 @@ class RclpyTransport:
 
 
 def resolve_domain(given: str | None) -> int:
-    """Return the ROS domain: ``given``, the value of ``--domain``, else ``ROS_DOMAIN_ID``, else the ROSMASTER A1's.
+    """Return the number of the ROS domain.
 
-    Hosts use this function to choose their domain, too.
+    The number is ``given``, the value of ``--domain``. If ``given`` is None, the number is ``ROS_DOMAIN_ID``. If that
+    is not set either, the number is the domain of the ROSMASTER A1. Hosts use this function to choose their domain,
+    too.
 
     Raises:
         ValueError: the text is not the number of a ROS domain.
@@ -122,7 +124,10 @@ def _refuse(text: str) -> NoReturn:
 
 _ADVICE = "source the ROS 2 set-up first (/opt/ros/humble/setup.bash)"
 TRANSPORTS: dict[str, Callable[[int, str, str, str], Transport]] = {"rclpy": _make_rclpy, "cyclonedds": _make_dds}
-"""Name: function that makes a transport from (domain, topic of commands, topic of the driver, topic of stops)."""
+"""For each name of a transport, the function that makes the transport.
+
+The arguments of the function are (domain, topic of commands, topic of the driver, topic of stops).
+"""
 
 
 def build_parser() -> argparse.ArgumentParser:

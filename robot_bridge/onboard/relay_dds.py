@@ -24,7 +24,10 @@ class DdsTransport:
         self._driver = self._bus.publisher(driver, types.TWIST)
 
     def receive(self, seconds: float) -> Sequence[tuple[float, float] | bool]:
-        """Return the commands, then the stops and releases, so that a stop that came with a command wins."""
+        """Wait at most ``seconds`` for messages; return the commands first, then the stops and releases.
+
+        With this order, a stop that came together with a command wins.
+        """
         self._bus.wait(seconds)
         received: list[tuple[float, float] | bool] = []
         for message in self._commands.take():

@@ -18,7 +18,7 @@ LAST_DOMAIN: Final = 232
 """Greatest number of a ROS domain; a higher number would need UDP ports that do not exist."""
 _TOPIC_PREFIX: Final = "rt"
 _MAX_BLOCKING_NS: Final = 10_000_000
-"""Greatest time for which sending may wait for a slow reader, nanoseconds."""
+"""Longest time that sending may wait for a slow reader, nanoseconds."""
 
 _Part = TypeVar("_Part", "Publisher", "Subscription")
 
@@ -119,7 +119,7 @@ class Bus:
     Only one thread may call ``wait`` and the subscriptions' ``take``.
 
     Raises:
-        SetupError: the domain does not exist, or the network does not allow to join the domain.
+        SetupError: the domain does not exist, or the network does not let this program join the domain.
     """
 
     def __init__(self, domain: int) -> None:
@@ -144,9 +144,9 @@ class Bus:
         self.close()
 
     def publisher(self, topic: str, kind: str, *, reliable: bool = True, latched: bool = False) -> Publisher:
-        """Return a publisher of ``topic`` (such as "/cmd_vel") with a type (such as "geometry_msgs/msg/Twist").
+        """Return a publisher of ``topic`` (such as "/cmd_vel") for one type (such as "geometry_msgs/msg/Twist").
 
-        ``latched``: subscribers that come later get the last message, too.
+        If ``latched`` is True, subscribers that come later get the last message, too.
         """
         return self._keep(Publisher(self, topic, kind, reliable, latched))
 
@@ -155,18 +155,18 @@ class Bus:
     ) -> Subscription:
         """Return a subscription that keeps the newest ``depth`` messages.
 
-        A best-effort subscription also hears reliable publishers; a reliable subscription does not hear best-effort
-        publishers.
+        A best-effort subscription also receives from reliable publishers. A reliable subscription does not receive from
+        best-effort publishers.
         """
         return self._keep(Subscription(self, topic, kind, reliable, depth, latched))
 
     def _keep(self, part: _Part) -> _Part:
-        """Return the part, remembered for :meth:`close`."""
+        """Return the publisher or subscription ``part`` after storing it for :meth:`close`."""
         self._parts.append(part)
         return part
 
     def topic(self, name: str, kind: str) -> Any:
-        """Return the cyclonedds topic, created on first use."""
+        """Return the cyclonedds topic with this name and type, created on first use."""
         from cyclonedds.topic import Topic
 
         if (name, kind) not in self._topics:
@@ -174,7 +174,10 @@ class Bus:
         return self._topics[name, kind]
 
     def attach(self, reader: Any) -> Callable[[], None]:
-        """Let :meth:`wait` end when a message comes for this reader; return a function that undoes this."""
+        """Make :meth:`wait` end when a message comes for this reader.
+
+        Return a function that detaches the reader again.
+        """
         from cyclonedds.core import InstanceState, ReadCondition, SampleState, ViewState
 
         waitset = self._waitset
@@ -197,7 +200,7 @@ class Bus:
             raise SetupError(f"ROS domain {self.domain}: {error.msg}") from error
 
     def wait(self, seconds: float) -> None:
-        """Wait until a message has come, at most ``seconds``."""
+        """Wait until a message has come, but at most ``seconds``."""
         self._waitset.wait(max(0, round(seconds * 1e9)))
 
     def close(self) -> None:
@@ -210,7 +213,7 @@ class Bus:
 
 
 def wait_until(condition: Callable[[], object], seconds: float) -> bool:
-    """Wait until the condition holds, at most ``seconds``; return whether the condition holds."""
+    """Wait until the condition holds, but at most ``seconds``; return whether the condition holds."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= deadline:

@@ -1,8 +1,9 @@
-"""Convert pictures to ROS 2 messages and back, plain or compressed. Pure.
+"""Convert pictures to ROS 2 messages and back, plain or compressed (pure).
 
-Plain colour comes in the encodings that cameras use, plain depth in millimetres or metres. Compressed pictures have the
-formats of ``compressed_image_transport``: JPEG for colour, PNG for depth. Messages come from other programs. If a
-message is not a picture, ValueError is raised with a text of one line.
+Plain colour may have any of the encodings that cameras use. Plain depth is in millimetres or metres. Compressed
+pictures have the formats of ``compressed_image_transport``: JPEG for colour, PNG for depth.
+
+Messages come from other programs. If a message is not a picture, ValueError is raised with a text of one line.
 """
 
 from __future__ import annotations
@@ -25,31 +26,31 @@ _RGB_CHANNELS: Final[Mapping[str, tuple[int, ...]]] = {
     "bgra8": (2, 1, 0),
     "mono8": (0, 0, 0),
 }
-"""Encoding: channels that hold (red, green, blue)."""
+"""For each encoding, the channels that hold (red, green, blue)."""
 _CHANNEL_COUNTS: Final = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4, "mono8": 1}
 _DEPTH_ENCODINGS: Final = {"16UC1": ("u2", 0.001), "mono16": ("u2", 0.001), "32FC1": ("f4", 1.0)}
-"""Encoding: (numpy type of the numbers, metres per unit)."""
+"""For each encoding, (numpy type of the numbers, metres per unit)."""
 
 
 def image_message(time: float, rgb: NDArray[np.uint8]) -> Any:
-    """Return a ``sensor_msgs/Image`` of uint8 (height, width, 3)."""
+    """Return the picture ``rgb``, uint8 (height, width, 3), as a ``sensor_msgs/Image``."""
     return _image(time, "rgb8", rgb, 3 * rgb.shape[1])
 
 
 def depth_message(time: float, depth: NDArray[np.float32]) -> Any:
-    """Return a ``sensor_msgs/Image`` with depth in millimetres (16UC1), the usual format of RGB-D cameras."""
+    """Return depth as a ``sensor_msgs/Image`` in millimetres (16UC1), the usual format of RGB-D cameras."""
     return _image(time, "16UC1", millimetres(depth), 2 * depth.shape[1])
 
 
 def millimetres(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """Return depth, given in metres, in millimetres; 0 where unknown or beyond 65535 mm."""
+    """Return depth converted from metres to millimetres; 0 where it is unknown or beyond 65535 mm."""
     known = np.nan_to_num(depth, nan=0.0, posinf=0.0, neginf=0.0) * 1000.0
     rounded = np.rint(known.clip(0.0, 65535.0))
     return np.where(known <= 65535, rounded, 0).astype(np.uint16)
 
 
 def image_from(message: Any) -> NDArray[np.uint8]:
-    """Return red, green, blue of a ``sensor_msgs/Image``: uint8 (height, width, 3)."""
+    """Return the picture in a ``sensor_msgs/Image`` as red, green and blue: uint8 (height, width, 3)."""
     if message.encoding not in _RGB_CHANNELS:
         raise ValueError(f"a picture encoded as {message.encoding!r}: {', '.join(_RGB_CHANNELS)} can be read")
     pixels = _pixels(message, np.dtype(np.uint8), _CHANNEL_COUNTS[message.encoding])
@@ -57,7 +58,7 @@ def image_from(message: Any) -> NDArray[np.uint8]:
 
 
 def depth_from(message: Any) -> NDArray[np.float32]:
-    """Return the depth of a ``sensor_msgs/Image``, metres, 0 where unknown: float32 (height, width)."""
+    """Return the depth in a ``sensor_msgs/Image``, metres, as float32 (height, width); 0 where it is unknown."""
     number_type, metres_per_unit = depth_kind(message.encoding)
     byte_order = ">" if message.is_bigendian else "<"
     pixels = _pixels(message, np.dtype(byte_order + number_type), 1)[..., 0]
@@ -65,7 +66,7 @@ def depth_from(message: Any) -> NDArray[np.float32]:
 
 
 def depth_kind(encoding: str) -> tuple[str, float]:
-    """Return (numpy type of the numbers, metres per unit) of an encoding of depth.
+    """Return (numpy type of the numbers, metres per unit) for an encoding of depth.
 
     Raises:
         ValueError: depth in this encoding cannot be read.
@@ -82,7 +83,10 @@ def clear_invalid(depth: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def make_compressed_message(time: float, encoding: str, data: bytes) -> Any:
-    """Return a ``sensor_msgs/CompressedImage``; ``data`` is the compressed file, ``encoding`` the message's format."""
+    """Return a ``sensor_msgs/CompressedImage``.
+
+    ``data`` is the compressed file. ``encoding`` is the format that the message names.
+    """
     return types.make(
         types.COMPRESSED_IMAGE,
         header=header(time, CAMERA_FRAME),
@@ -92,7 +96,10 @@ def make_compressed_message(time: float, encoding: str, data: bytes) -> Any:
 
 
 def camera_message(time: float, width: int, height: int, focal: float) -> Any:
-    """Return a ``sensor_msgs/CameraInfo`` of an ideal pinhole camera; ``focal`` in pixels, axis through the middle."""
+    """Return a ``sensor_msgs/CameraInfo`` of an ideal pinhole camera.
+
+    ``focal`` is the focal length in pixels. The optical axis goes through the middle of the picture.
+    """
     x = width / 2
     y = height / 2
     region = types.make("sensor_msgs/msg/RegionOfInterest", x_offset=0, y_offset=0, height=0, width=0, do_rectify=False)
@@ -149,21 +156,21 @@ JPEG: Final = "rgb8; jpeg compressed bgr8"
 DEPTH: Final = "16UC1; compressedDepth png"
 _INVERSE_ENCODING: Final = "32FC1"
 _DEPTH_HEADER: Final = struct.Struct("<iff")
-"""The header before the PNG: kind and two parameters, a and b.
+"""The header before the PNG: the kind and the two parameters a and b.
 
-Only the encoding 32FC1 uses the parameters: a pixel of this encoding is a / metres + b.
+Only the encoding 32FC1 uses the parameters: the value of a pixel is then a / metres + b.
 """
 
 
 def jpeg(rgb: NDArray[np.uint8], quality: int = 80) -> bytes:
-    """Return red, green, blue, uint8 (height, width, 3), as a JPEG."""
+    """Return a picture, uint8 (height, width, 3) in red, green and blue, as a JPEG."""
     bgr = rgb[..., ::-1]
     _, encoded = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
     return encoded.tobytes()
 
 
 def picture(data: bytes) -> NDArray[np.uint8]:
-    """Return red, green, blue of a JPEG or PNG: uint8 (height, width, 3).
+    """Return the picture in a JPEG or PNG as red, green and blue: uint8 (height, width, 3).
 
     Raises:
         ValueError: ``data`` is not a picture.
@@ -172,13 +179,13 @@ def picture(data: bytes) -> NDArray[np.uint8]:
 
 
 def depth_png(depth: NDArray[np.float32]) -> bytes:
-    """Return depth in metres (height, width) as a PNG of millimetres after the header of ``compressedDepth``."""
+    """Return depth, metres (height, width), as the header of ``compressedDepth`` followed by a PNG of millimetres."""
     _, encoded = cv2.imencode(".png", millimetres(depth), [cv2.IMWRITE_PNG_COMPRESSION, 1])
     return _DEPTH_HEADER.pack(0, 0.0, 0.0) + encoded.tobytes()
 
 
 def depth(data: bytes, encoding: str = DEPTH) -> NDArray[np.float32]:
-    """Return the metres of compressed depth, 0 where unknown: float32 (height, width).
+    """Return the depth in compressed data, metres, as float32 (height, width); 0 where it is unknown.
 
     ``encoding`` is the message's format, such as :data:`DEPTH`.
 
@@ -201,7 +208,7 @@ def depth(data: bytes, encoding: str = DEPTH) -> NDArray[np.float32]:
 
 
 def _decode(data: bytes, colour: bool) -> NDArray[Any]:
-    """Return the pixels of a JPEG or PNG: blue, green, red if ``colour``, else as stored."""
+    """Return the pixels of a JPEG or PNG: blue, green and red if ``colour`` is True, else as stored."""
     flags = cv2.IMREAD_COLOR if colour else cv2.IMREAD_UNCHANGED
     raw = np.frombuffer(data, dtype=np.uint8)
     pixels: NDArray[Any] | None

@@ -1,8 +1,9 @@
-"""Convert the values of the bridge to ROS 2 messages and back (REP 103 and 105). Pure.
+"""Convert the values of the bridge to ROS 2 messages and back, as in REP 103 and 105 (pure).
 
 The conversion loses what messages cannot hold: times are rounded to nanoseconds, the limits of a scan to float32, and
-depth to millimetres. Messages come from other programs. If a message cannot be converted, ValueError is raised with a
-text of one line.
+depth to millimetres.
+
+Messages come from other programs. If a message cannot be converted, ValueError is raised with a text of one line.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ def twist_message(twist: Twist) -> Any:
 
 
 def twist_from(message: Any) -> Twist:
-    """Return the forward and turning velocity of a ``geometry_msgs/Twist``; an Ackermann robot has no others."""
+    """Return the forward and turning velocity of a ``geometry_msgs/Twist``.
+
+    The other velocities are ignored, because an Ackermann robot does not have them.
+    """
     return Twist(float(message.linear.x), float(message.angular.z))
 
 
@@ -83,13 +87,16 @@ def odometry_message(odometry: Odometry) -> Any:
 
 
 def odometry_from(message: Any, stamp: float | None = None) -> Odometry:
-    """Return the odometry of a ``nav_msgs/Odometry``; ``stamp``, on this machine's clock, replaces its own stamp."""
+    """Return the odometry in a ``nav_msgs/Odometry``.
+
+    If ``stamp`` is given, it replaces the message's stamp; ``stamp`` is on this machine's clock.
+    """
     time = seconds(message.header.stamp) if stamp is None else stamp
     return Odometry(time, pose_from(message.pose.pose), twist_from(message.twist.twist))
 
 
 def pose_message(pose: Pose) -> Any:
-    """Return a ``geometry_msgs/Pose`` on the floor."""
+    """Return a pose on the floor as a ``geometry_msgs/Pose``."""
     point = types.make("geometry_msgs/msg/Point", x=pose.x, y=pose.y, z=0.0)
     return types.make("geometry_msgs/msg/Pose", position=point, orientation=_quaternion(pose.heading))
 
@@ -107,7 +114,10 @@ def pose_from(message: Any) -> Pose:
 
 
 def transform_message(time: float, parent: str, child: str, pose: Pose, z: float = 0.0) -> Any:
-    """Return a ``geometry_msgs/TransformStamped``: the pose and height ``z`` of frame ``child`` in ``parent``."""
+    """Return a ``geometry_msgs/TransformStamped`` from the frame ``parent`` to the frame ``child``.
+
+    ``pose`` and the height ``z``, metres, are those of ``child`` in ``parent``.
+    """
     translation = _vector(pose.x, pose.y, z)
     rotation = _quaternion(pose.heading)
     transform = types.make("geometry_msgs/msg/Transform", translation=translation, rotation=rotation)
@@ -117,7 +127,11 @@ def transform_message(time: float, parent: str, child: str, pose: Pose, z: float
 
 
 def optical_transform(time: float, parent: str, child: str, x: float, z: float) -> Any:
-    """Return the transform of a camera that looks ahead; the camera frame has z ahead and x right (REP 103)."""
+    """Return the transform from the frame ``parent`` to the frame ``child`` of a camera that looks ahead.
+
+    ``x`` and ``z`` are the camera's place in ``parent``, metres. In the camera frame, z points ahead and x to the right
+    (REP 103).
+    """
     message = transform_message(time, parent, child, Pose(x), z)
     message.transform.rotation = types.make("geometry_msgs/msg/Quaternion", x=-0.5, y=0.5, z=-0.5, w=0.5)
     return message
@@ -149,10 +163,10 @@ def scan_message(scan: Scan) -> Any:
 
 
 def scan_from(message: Any, stamp: float | None = None, yaw: float = 0.0) -> Scan:
-    """Return the scan of a ``sensor_msgs/LaserScan``.
+    """Return the scan in a ``sensor_msgs/LaserScan``.
 
-    ``stamp`` replaces the message's stamp. ``yaw`` is the angle of the sensor's zero to the left of straight ahead,
-    radians.
+    If ``stamp`` is given, it replaces the message's stamp. ``yaw`` is the angle, radians, from straight ahead to the
+    sensor's zero, positive to the left.
     """
     time = seconds(message.header.stamp) if stamp is None else stamp
     return Scan(
@@ -166,7 +180,10 @@ def scan_from(message: Any, stamp: float | None = None, yaw: float = 0.0) -> Sca
 
 
 def grid_message(time: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> Any:
-    """Return a ``nav_msgs/OccupancyGrid``; ``x``, ``y`` is the lower left corner, row 0 of ``codes`` the lowest."""
+    """Return a map as a ``nav_msgs/OccupancyGrid``.
+
+    ``x``, ``y`` is the lower left corner. Row 0 of ``codes`` is the lowest row.
+    """
     info = types.make(
         "nav_msgs/msg/MapMetaData",
         map_load_time=time_message(0.0),
@@ -180,7 +197,10 @@ def grid_message(time: float, codes: NDArray[np.int8], resolution: float, x: flo
 
 
 def grid_from(message: Any) -> tuple[NDArray[np.int8], float, float, float]:
-    """Return (codes, resolution, x, y): codes (rows, columns), metres per cell, and the lower left corner."""
+    """Return (codes, resolution, x, y) from a ``nav_msgs/OccupancyGrid``.
+
+    The codes are (rows, columns), the resolution is in metres per cell, and ``x``, ``y`` is the lower left corner.
+    """
     info = message.info
     cells = len(message.data)
     if cells != info.width * info.height:

@@ -1,11 +1,13 @@
 """A robot at the other end of ROS 2, over DDS and without ROS on this machine.
 
-A thread receives the sensors. An observation holds the newest message of each sensor. Pictures are thinned out to
-``camera.rate`` a second, because cameras send more than the program uses, and every observation is logged. Stamps are
-translated to the clock of :class:`robot_bridge.control.realtime.MonotonicClock` (:mod:`robot_bridge.ros.timing`).
+A thread receives the messages of the sensors. An observation holds the newest message of each sensor. At most
+``camera.rate`` pictures a second are used, because cameras send more than the program needs and every observation is
+logged. Stamps are translated to the clock of :class:`robot_bridge.control.realtime.MonotonicClock`
+(:mod:`robot_bridge.ros.timing`).
 
-Commands go to a topic of the host. The deadman on the robot passes the commands on to the topic of the driver. This
-program listens on the driver's topic too. As long as messages come on this topic, at least zeros, the deadman runs.
+Commands go to a topic of the host. The deadman on the robot passes the commands on to the topic of the driver. The
+deadman sends at least zeros. Therefore this program listens on the driver's topic, too: as long as messages come there,
+the deadman runs.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ class Ros2Robot:
         arrivals: for every subscribed topic, how many messages came.
 
     Raises:
-        SetupError: ``must_answer``, and no sensor data come in the domain or no deadman listens for commands.
+        SetupError: ``must_answer`` is True, and no sensor data come in the domain or no deadman listens for commands.
     """
 
     def __init__(
@@ -128,7 +130,7 @@ class Ros2Robot:
             )
 
     def _wait_until(self, condition: Callable[[], object], patience: float) -> bool:
-        """Wait until the condition holds; return False after ``patience`` seconds.
+        """Wait until the condition holds and return True; after ``patience`` seconds, return False.
 
         Raises:
             SetupError: the receiving thread has failed.
@@ -140,7 +142,7 @@ class Ros2Robot:
 
     @property
     def _is_unguarded(self) -> bool:
-        """Whether the deadman has gone silent; False if commands go to the driver without a deadman."""
+        """Whether the deadman has gone silent; always False if commands go to the driver without a deadman."""
         is_silent = time.monotonic() - self._last_echo > _MAX_SILENCE_S
         return self._topics.commands == HOST_COMMANDS and is_silent
 
@@ -164,7 +166,8 @@ class Ros2Robot:
         """See :class:`robot_bridge.protocols.Robot`.
 
         Raises:
-            DeviceError: the connection is lost, or the deadman has gone silent (the command was sent all the same).
+            DeviceError: the connection is lost, or the deadman has gone silent. In the second case, the command was
+                sent.
         """
         self._require_open()
         possible = feasible(twist, self.config.body, self.config.limits)
@@ -197,7 +200,7 @@ class Ros2Robot:
             raise DeviceError(self._fault)
 
     def _receive(self) -> None:
-        """Receive messages until the robot is closed; the body of the receiving thread."""
+        """Receive messages until the robot is closed; the receiving thread runs this method."""
         try:
             while not self._is_closed:
                 self._bus.wait(_WAIT_S)
@@ -245,21 +248,21 @@ class Ros2Robot:
             self._focal = focal
 
     def _receive_image(self, message: Any, received: float) -> None:
-        """Keep a picture if it is due; pictures in between are not decoded."""
+        """Decode and store a picture if the next picture is due; otherwise ignore it."""
         stamp = self._translated_stamp(self._topics.image, message, received)
         if self._pace.is_due(stamp):
             self._rgb = stamp, _picture(message)
             self._update_frame()
 
     def _receive_depth(self, message: Any, received: float) -> None:
-        """Keep depth if it is due; depth in between is not decoded."""
+        """Decode and store depth if the next depth is due; otherwise ignore it."""
         stamp = self._translated_stamp(self._topics.depth, message, received)
         if self._pace.is_due(stamp):
             self._depth = stamp, _depth(message)
             self._update_frame()
 
     def _update_frame(self) -> None:
-        """Observe a new frame if the newest picture and the newest depth belong together."""
+        """Put a new frame into the observation if the newest picture and the newest depth belong together."""
         if self._rgb is None or self._depth is None:
             return
         rgb_stamp, rgb = self._rgb
@@ -274,20 +277,20 @@ class Ros2Robot:
 
 
 def _picture_type(topic: str) -> str:
-    """Return the message type of a topic with pictures or depth, as its name tells."""
+    """Return the message type of a topic with pictures or depth, which follows from the name of the topic."""
     last_part = topic.rsplit("/", 1)[-1]
     return types.COMPRESSED_IMAGE if last_part.startswith("compressed") else types.IMAGE
 
 
 def _picture(message: Any) -> NDArray[np.uint8]:
-    """Return red, green, blue of a plain or compressed picture, uint8 (height, width, 3)."""
+    """Return a plain or compressed picture as red, green and blue: uint8 (height, width, 3)."""
     if message.__msgtype__ == types.IMAGE:
         return images.image_from(message)
     return images.picture(message.data.tobytes())
 
 
 def _depth(message: Any) -> NDArray[np.float32]:
-    """Return the metres of plain or compressed depth, 0 where unknown, float32 (height, width)."""
+    """Return plain or compressed depth in metres, float32 (height, width); 0 where it is unknown."""
     if message.__msgtype__ == types.IMAGE:
         return images.depth_from(message)
     return images.depth(message.data.tobytes(), message.format)

@@ -1,4 +1,4 @@
-"""Serve a robot over DDS in real time under the topics of a ROSMASTER A1; usually the simulated robot.
+"""Serve a robot, usually the simulated robot, over DDS in real time under the topics of a ROSMASTER A1.
 
 The server publishes the same messages as the drivers of the real robot and obeys ``/cmd_vel``. As on the real robot,
 the deadman runs in a separate process. Hosts therefore command the served robot and the real robot in the same way.
@@ -23,7 +23,7 @@ from robot_bridge.ros.topics import DRIVER_COMMANDS, DRIVER_ODOMETRY, Topics
 
 _STEP_S: Final = 0.01
 _MAX_LAG_S: Final = 0.5
-"""Seconds by which a simulation may lag behind real time before the server gives up to catch up."""
+"""Greatest lag of a simulation behind real time, seconds, that the server tries to catch up."""
 _END_TIMEOUT_S: Final = 5.0
 
 
@@ -90,9 +90,10 @@ def serve(
     with_deadman: bool = True,
     with_camera: bool = True,
 ) -> float:
-    """Serve a robot until ``is_over`` returns True, then stop the robot; return the seconds lost to real time.
+    """Serve a robot until ``is_over`` returns True, then stop the robot; return the total lag given up, seconds.
 
-    A simulation that lags behind more than ``_MAX_LAG_S`` loses the lag: the server does not try to catch up.
+    If a simulation lags behind real time by more than ``_MAX_LAG_S``, the server gives this lag up instead of catching
+    up.
 
     Raises:
         SetupError: the domain cannot be joined.

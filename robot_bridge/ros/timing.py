@@ -2,8 +2,8 @@
 
 The clocks of the robot and of this machine need not agree. A message always arrives after the time of its stamp.
 Therefore the least difference between arrival and stamp ever seen is the offset of the clocks plus the shortest travel
-time. A message with a greater difference is older by the excess. A frozen sensor or a slow network thus cannot make old
-measurements look fresh.
+time. If the difference of a message is greater than the least difference, the message is older by the excess. A frozen
+sensor or a slow network thus cannot make old measurements look fresh.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import inf, isfinite
 from typing import Final
 
 _MAX_DRIFT: Final = 1e-4
-"""Seconds per second by which two quartz clocks may run apart."""
+"""Greatest difference in speed of two quartz clocks, seconds per second."""
 _MAX_STAMP_FALL_S: Final = 0.05
 """If a topic's stamps fall back by more seconds than this, the robot's clock was set back.
 

@@ -19,10 +19,10 @@ HOST_COMMANDS: Final = "/spca/cmd_vel"
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """Topics of a robot. The driver's own odometry is ``/odom_raw``; ``/odom`` is the output of the robot's filter.
+    """Topics of a robot. ``/odom_raw`` is the odometry of the driver; ``/odom`` is the output of the robot's filter.
 
     A picture whose topic ends in ``/compressed...`` is a ``CompressedImage``; any other picture is an ``Image``.
-    ``lidar_yaw`` is the angle of the lidar's own zero to the left of straight ahead, radians.
+    ``lidar_yaw`` is the angle, radians, from straight ahead to the lidar's zero, positive to the left.
     """
 
     commands: str = HOST_COMMANDS

@@ -38,7 +38,7 @@ def typestore() -> Typestore:
 
 
 def make(name: str, **fields: Any) -> Any:
-    """Return a message of the type ``name`` ("geometry_msgs/msg/Twist")."""
+    """Return a message of the type ``name``, such as "geometry_msgs/msg/Twist"."""
     return typestore().types[name](**fields)
 
 

@@ -48,16 +48,16 @@ from robot_bridge.safety.scans import fault
 from robot_bridge.safety.stop_distance import RESERVE_M, max_speed_at, reach
 
 MIN_SPEED = 0.02
-"""m/s: if the zones allow less speed than this, the robot stops."""
+"""Least speed, m/s; if the zones allow less, the robot stops."""
 _MAX_STANDING_SPEED = 0.04
-"""m/s: the most that odometry may show while the robot stands."""
+"""Greatest speed that odometry may measure while the robot stands, m/s."""
 _MIN_ROLLING_SPEED = 0.08
-"""m/s: above this speed, measured velocity shows the steering angle."""
+"""Speed, m/s, above which the measured velocity shows the steering angle."""
 _ROUNDING = 1e-9
 _ARCS_PER_TURN = 3
-"""Number of arcs that approximate the way driven while the steering turns."""
+"""Number of arcs that approximate the path driven while the steering turns."""
 _MIN_ARC_M = 0.002
-"""Shorter arcs, metres, are left out while the steering turns."""
+"""Least length of the arcs driven while the steering turns, metres; shorter arcs are left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +85,8 @@ def filter_command(
 ) -> tuple[ChainState, Applied]:
     """Do one step of the chain; return (new state, velocity that may be driven now).
 
-    ``Applied.source`` is the commanding source in lower case, "stop" while the emergency stop is latched, "none"
-    without a command. ``Applied.reason`` is "" exactly when the command is applied unchanged.
+    ``Applied.source`` is the commanding source in lower case. It is "stop" while the emergency stop is latched, and
+    "none" without a command. ``Applied.reason`` is "" exactly when the command is applied unchanged.
     """
     state, sensor_fault = _update_sensors(state, observation, now, config)
     command = choose_command(commands, now)
@@ -111,10 +111,10 @@ def filter_command(
 def _update_sensors(
     state: ChainState, observation: Observation, now: float, config: RobotConfig
 ) -> tuple[ChainState, str]:
-    """Return (state, fault): the state updated from the sensors, and why the robot must not move, or "".
+    """Return (state, fault): the state updated from the sensors, and why the robot must not move.
 
-    A scan with the stamp of the last usable scan is not used again for the doubt. A jump of odometry clears the memory,
-    because remembered points and trail poses are in the odom frame.
+    The fault is "" if the sensors are usable. A scan with the stamp of the last usable scan is not used again for the
+    doubt. A jump of odometry clears the memory, because remembered points and trail poses are in the odom frame.
     """
     scan = observation.scan
     odometry = observation.odometry
@@ -148,7 +148,7 @@ def choose_command(commands: Sequence[Command], now: float) -> Command | None:
 
 
 def find_refusal(command: Command) -> str:
-    """Return why a command is refused without regard to the sensors, or ""."""
+    """Return why a command must be refused whatever the sensors measure, or "" if it is acceptable."""
     if command.source is Source.STOP:
         return "stop commanded"
     numbers = (command.twist.linear, command.twist.angular)
@@ -160,7 +160,7 @@ def find_refusal(command: Command) -> str:
 
 
 def _apply_command(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
-    """Pass a command for motion through all stages of the chain; the sensors must be usable."""
+    """Return what the stages of the chain make of a command for motion; the sensors must be usable."""
     feasible = clamp_steering(command.twist, config.body)
     curvature = curvature_of(feasible, config.body)
     steering_reason = "" if feasible == command.twist else "curvature at the steering limit"
@@ -171,10 +171,10 @@ def _apply_command(state: ChainState, command: Command, odometry: Odometry, now:
 
 
 def _act_in_doubt(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
-    """Return REST, or the velocity for backing up to find the cause, while measured motion is in doubt.
+    """Return what to drive while measured motion is in doubt: REST, or a velocity for backing up to find the cause.
 
-    The zones are not applied, because the zones would keep the robot from backing along its own trail. Only the
-    distance that is left to back must be free.
+    The zones are not applied, because they would keep the robot from backing up along its trail. Only the distance that
+    the robot still has to back up must be free.
     """
     doubt = state.doubt
     source = command.source.name.lower()
@@ -193,7 +193,7 @@ def _act_in_doubt(state: ChainState, command: Command, odometry: Odometry, now: 
 def _limit_rate(
     state: ChainState, wanted: float, odometry: Odometry, now: float, config: RobotConfig
 ) -> tuple[float, str]:
-    """Return (speed, reason): the signed speed that may be commanded now, and why the wanted speed may not.
+    """Return (speed, reason): the signed speed that may be commanded now, and why it is not the wanted speed.
 
     The reason is "" if the wanted speed may be commanded. Only speeding up is limited; the robot may stop at any rate.
     """
@@ -218,8 +218,9 @@ def _limit_by_zones(
 ) -> tuple[float, str]:
     """Return (speed, reason): the signed speed that obstacles on the path allow, and a text about the nearest obstacle.
 
-    The reason is "" if the wanted speed is allowed. The way depends on the speed, because the steering turns while the
-    robot drives. Therefore the allowed speed is checked again, on its own way, and after that the slowest speed.
+    The reason is "" if the wanted speed is allowed. The path depends on the speed, because the steering turns while the
+    robot drives. Therefore the allowed speed is checked again on its own path. If this check fails, the slowest speed
+    is checked.
     """
     fastest = max(abs(wanted), abs(odometry.twist.linear))
     points, padding = points_around(state.memory, odometry, now, fastest, config)
@@ -233,7 +234,7 @@ def _limit_by_zones(
     offset = config.overhang(forward=forward) + config.zones.padding
 
     def distance(speed: float, count: int | None = None) -> float:
-        """Return the distance, along all possible ways, from the lidar to the nearest of the first ``count`` points."""
+        """Return the distance, along possible paths, from the lidar to the nearest of the first ``count`` points."""
         possible_ways = ways(state, curvature, abs(speed), config)
         return offset + min(
             _free_length(points[:count], padding[:count], way, forward, config) for way in possible_ways
@@ -254,10 +255,10 @@ def _limit_by_zones(
 
 
 def ways(state: ChainState, curvature: float, speed: float, config: RobotConfig) -> list[list[tuple[float, float]]]:
-    """Return the possible ways at ``speed`` while the steering turns from its present angle to ``curvature``.
+    """Return the possible paths at ``speed`` while the steering turns from its present angle to ``curvature``.
 
-    The present angle is known only within bounds, and each bound gives a way. A way is a list of arcs (curvature,
-    length), in 1/m and metres. The last arc, at the target curvature, has infinite length.
+    The present angle is known only within bounds, and each bound gives a path. A path is a list of arcs (curvature,
+    length), in 1/m and metres. The last arc has the target curvature and infinite length.
     """
     body = config.body
     rate = config.limits.steering_rate
@@ -279,7 +280,7 @@ def _free_length(
     forward: bool,
     config: RobotConfig,
 ) -> float:
-    """Return how far a way of consecutive arcs is free, metres, at most :func:`reach`."""
+    """Return how far a path of consecutive arcs is free, metres, at most :func:`reach`."""
     covered = 0.0
     horizon = reach(config)
     for curvature, arc in way:
@@ -295,7 +296,7 @@ def _free_length(
 def _bound_steering(
     state: ChainState, odometry: Odometry | None, now: float, config: RobotConfig
 ) -> tuple[float, float]:
-    """Return (least, greatest) angle at which the front wheels may stand now, radians.
+    """Return the bounds (least, greatest) of the present angle of the front wheels, radians.
 
     The wheels turn towards the angle of the last command. If the last command was rest, the wheels may stay or
     straighten, depending on the driver. After a pause longer than the command timeout, the wheels may stand anywhere
@@ -341,7 +342,7 @@ class SafetyChain:
 
     @property
     def state(self) -> ChainState:
-        """Return the state after the last step, with stops and releases since that step applied."""
+        """Return the state after the last step, including stops and releases that have come since that step."""
         doubt = trust_again(self._state.doubt) if self._is_trust_requested else self._state.doubt
         return replace(self._state, stopped=self._stopped, doubt=doubt)
 
@@ -367,12 +368,12 @@ class SafetyChain:
 
 
 def strip_figures(reason: str) -> str:
-    """Return a reason with "#" for every number: the key by which interventions are counted."""
+    """Return the reason with every number replaced by "#"; interventions are counted under this key."""
     return re.sub(r"-?\d+(\.\d+)?", "#", reason)
 
 
 class Interventions:
-    """Counts interventions by reason; a reason that lasts many ticks counts once."""
+    """Counts interventions by reason; a reason that lasts many steps counts once."""
 
     def __init__(self) -> None:
         self.counts = Counter[str]()

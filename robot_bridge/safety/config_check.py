@@ -16,7 +16,7 @@ from robot_bridge.safety.stop_distance import RESERVE_M, reach, reaction
 THIN_M = 0.02
 """Least width of an obstacle that the lidar must never miss, metres."""
 MAX_BACKED_M = 0.1
-"""Greatest distance that the robot may back to find out why motion is in doubt, metres."""
+"""Greatest distance, metres, that the robot may back up to find out why motion is in doubt."""
 # All other numbers of a configuration must be positive.
 _SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
 

@@ -6,11 +6,14 @@
                               │                  │
                               └──no known ground─┴──anything else──> unusable, until it is released
 
-The robot backs up at most 10 cm, and only over ground that its own footprint has covered, because the lidar may be the
-faulty sensor. A robot that has just turned round has not covered the ground behind its body. In this case, the robot
-leaves in the other direction, along its own trail. If scan and odometry agree during the backing, an obstacle that the
-lidar does not see was in the way. If only part of the scan had stayed put and this part moves now, no obstacle was in
-the way.
+A *doubt* is a value of :class:`MotionMismatch`. A scan has *stayed put* if it shows no motion although odometry does.
+
+The robot backs up at most 10 cm, and only over ground that its footprint has covered, because the lidar may be the
+faulty sensor. A robot that has just turned round has not covered the ground behind its body. Such a robot leaves in the
+other direction, along its trail.
+
+If scan and odometry agree while the robot backs up, an obstacle that the lidar does not see was in the way. There is
+one exception: if only part of the scan had stayed put and this part moves now, no obstacle was in the way.
 """
 
 from __future__ import annotations
@@ -39,11 +42,14 @@ from robot_bridge.safety.motion_watch import (
 from robot_bridge.safety.touching import find_touched
 
 MIN_BACKED_M = 0.03
-"""Least distance to back, metres; less cannot distinguish a frozen lidar from a lidar that sees through glass."""
+"""Least distance to back up, metres.
+
+Over a shorter distance, a frozen lidar cannot be distinguished from a lidar that sees through glass.
+"""
 BLOCKED_UNSEEN = "blocked by something unseen"
 _STAND_S = 0.5
 _MAX_STANDING_SPEED = 0.04
-"""m/s: the most that odometry may show while the robot stands."""
+"""Greatest speed that odometry may measure while the robot stands, m/s."""
 _MIN_AGREEING_SCANS = 2
 """Least number of consecutive scans that must agree before the phase changes."""
 _TRAIL_STEP_M = 0.02
@@ -52,21 +58,24 @@ _MAX_TRAIL_POSES = 100
 _LOOK_BACK_M = 0.12
 _ROUNDING = 1e-6
 _GROUND_STEP_M = 0.01
-"""Step along the arc at which the ground to back over is checked."""
+"""Distance between the places along an arc at which the ground is checked, metres."""
 _ARCS = 13
 _MAX_TRIES = 3
 _MIN_ARC_DIFFERENCE = 0.9
-"""Number of ways tried at most, number of arcs to choose from, and least difference in curvature of two ways, 1/m."""
+"""Number of arcs to choose from, greatest number of arcs tried, and least difference in curvature of two arcs, 1/m."""
 _MAX_TRIES_AHEAD = 2
-"""How many of the ways tried may lead ahead; on the first way the front wheels are still turning."""
+"""Greatest number of arcs tried ahead; on the first arc, the front wheels are still turning."""
 _WAIT_FOR_SCAN_S = 0.4
-"""Seconds to wait for the last scan after the robot has reached the limit of backing."""
+"""Seconds to wait for the last scan after the robot has backed up to the limit."""
 _LIMIT_TOLERANCE_M = 0.005
 _MAX_HINDERED_PERIODS = 10
-"""After this many periods in which the robot could not back, the scans that agree so far are enough."""
+"""If the robot could not back up in more periods than this, backing ends with the scans so far."""
 _MAX_HINDERED_S = 5.0
 _FORGET_AFTER_M = 5.0
-"""Distance after which the chain forgets an unseen obstacle, because odometry drifts; the map does not forget."""
+"""Distance driven, metres, after which the chain forgets an unseen obstacle, because odometry drifts.
+
+The map does not forget the obstacle.
+"""
 
 
 class Phase(StrEnum):
@@ -82,8 +91,8 @@ class Phase(StrEnum):
 class Unseen:
     """An obstacle that the lidar does not see.
 
-    ``points`` (n, 2), in the odom frame, are where the robot touched the obstacle. ``way`` is the total distance driven
-    until the touch, metres.
+    ``points`` (n, 2), in the odom frame, are where the robot touched the obstacle. ``way`` is the total distance that
+    the robot had driven when it touched the obstacle, metres.
     """
 
     stamp: float
@@ -93,20 +102,20 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionMismatch:
-    """The state of the doubt about measured motion: whether motion is trusted, and the search for the cause.
+    """The doubt about measured motion: whether motion is trusted, and the search for the cause if it is not.
 
-    In every phase: ``watch`` holds the data for judging motion. ``trail`` holds the poses, in the odom frame, where the
-    robot has been, the newest last. ``unseen`` holds the obstacles found, the newest last. ``agreeing_scans`` counts
-    consecutive scans with evidence. While backing, the count is positive for consecutive scans that moved and negative
-    for consecutive scans that stayed put.
+    In every phase, ``watch`` holds the data for judging motion. ``trail`` holds the poses, in the odom frame, where the
+    robot has been, the newest last. ``unseen`` holds the unseen obstacles found, the newest last. ``agreeing_scans``
+    counts consecutive scans with evidence. While backing, the count is positive for consecutive scans that moved and
+    negative for consecutive scans that stayed put.
 
-    In doubt: ``evidence`` is the cause, ``since`` the time at which the phase began. ``forward`` and ``curvature``
-    describe the motion that was stopped. ``tried`` lists the ways tried as (1 ahead or -1 back, curvature); the last
-    way is the current way.
+    In doubt, ``evidence`` is the cause, and ``since`` is the time from which a wait in the phase counts. ``forward``
+    and ``curvature`` describe the motion that was stopped. ``tried`` lists the arcs tried as (1 ahead or -1 back,
+    curvature); the last is the current arc.
 
-    While backing: ``first_scan`` is the scan at the start of backing, ``first_totals`` are the totals (commanded,
-    rolled) at the start, metres. ``limit`` is how far to back, metres. ``hindered_periods`` counts periods in which the
-    robot could not back.
+    While backing, ``first_scan`` is the scan at the start of backing, and ``first_totals`` are the totals (commanded,
+    rolled) at the start, metres. ``limit`` is how far to back up, metres. ``hindered_periods`` counts the control
+    periods in which the robot could not back up.
     """
 
     phase: Phase = Phase.TRUSTED
@@ -140,7 +149,7 @@ def trust_again(doubt: MotionMismatch) -> MotionMismatch:
 
 
 def restart_after_jump(doubt: MotionMismatch) -> MotionMismatch:
-    """Return the doubt without all data from before a jump in odometry, which new data cannot be compared with."""
+    """Return the doubt without data from before a jump in odometry, because new data cannot be compared with them."""
     return replace(doubt, watch=Watch(), trail=(), agreeing_scans=0, unseen=())
 
 
@@ -150,7 +159,7 @@ def update_doubt(
     """Return the doubt after one more control period.
 
     Args:
-        doubt: the doubt before.
+        doubt: the doubt before the period.
         driven: the velocity commanded in the period.
         odometry: a usable reading.
         scan: a usable scan, or None if no new scan has come.
@@ -178,7 +187,7 @@ def _update_while_trusted(
     """Return the doubt after a period in the phase TRUSTED; the phase becomes STANDING if evidence is found.
 
     Evidence from the wheels counts at once; evidence from scans must come from consecutive scans. ``before`` are the
-    scans held before ``new``, which is None if no new scan has come.
+    scans held before ``new``. ``new`` is None if no new scan has come.
     """
     wheel_evidence = check_wheels(doubt.watch, config)
     scan_evidence = check_scan_motion(before, new, config) if new is not None else doubt.evidence
@@ -208,12 +217,15 @@ def _update_while_trusted(
 
 
 def _rolls_forward(watch: Watch) -> bool:
-    """Return whether odometry has moved forward, or not at all, over the moments kept."""
+    """Return whether odometry has moved forward, or not at all, since the oldest moment of the watch."""
     return watch.moments[-1].rolled >= watch.moments[0].rolled
 
 
 def _extend_trail(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
-    """Return the trail with the pose added, unless the pose is near the last pose; drop the oldest if too long."""
+    """Return the trail with the pose added, unless the pose is near the last pose of the trail.
+
+    If the trail becomes too long, the oldest pose is dropped.
+    """
     if trail:
         last = trail[-1]
         is_near = last.distance_to(pose.x, pose.y) < _TRAIL_STEP_M
@@ -225,9 +237,10 @@ def _extend_trail(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
 def _begin_backing(
     doubt: MotionMismatch, new: Held, odometry: Odometry, now: float, config: RobotConfig
 ) -> MotionMismatch:
-    """Return the doubt in the phase BACKING; UNUSABLE if the robot rolls or has too little known ground to back over.
+    """Return the doubt in the phase BACKING, or in the phase UNUSABLE if the robot cannot back up.
 
-    Odometry may be ahead of the robot by the slip of the evidence, so the known ground is shorter by this distance.
+    The robot cannot back up if it still rolls, or if there is too little known ground to back over. Odometry may be
+    ahead of the robot by the slip of the evidence, so the known ground is shorter by this distance.
     """
     if abs(odometry.twist.linear) > _MAX_STANDING_SPEED:
         reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
@@ -258,12 +271,14 @@ def _begin_backing(
 def _find_way_out(
     doubt: MotionMismatch, evidence: Evidence, pose: Pose, max_m: float, config: RobotConfig
 ) -> tuple[float, tuple[int, float]]:
-    """Return (distance, way): the way that leads farthest over ground the footprint has covered, and how far, metres.
+    """Return (distance, arc): how far the robot can leave over known ground, metres, and along which arc.
 
-    The distance is at most ``max_m``. The way is (1 ahead or -1 back, curvature). Ways against the direction of the
-    stopped motion are preferred: on the stopped arc, on the arc of the last poses, or on a fan of arcs. If none of
-    these ways leads far enough, ways in the direction of the stopped motion may be tried a few times. More tries are
-    not allowed, because scans of the ground ahead may be out of date.
+    *Known ground* is ground that the footprint has covered. The distance is at most ``max_m``. The arc is (1 ahead or
+    -1 back, curvature).
+
+    Arcs against the direction of the stopped motion are preferred: the stopped arc, the arc of the last poses, or a fan
+    of arcs. If all of the motion is in doubt and these arcs are too short, a few arcs in the direction of the stopped
+    motion may be tried. More tries are not allowed, because scans of the ground ahead may be out of date.
     """
     limit = config.body.curvature_limit
     stopped_sign = 1 if doubt.forward else -1
@@ -280,7 +295,10 @@ def _find_way_out(
         )
 
     def find_farthest(sign: int) -> tuple[float, tuple[int, float]]:
-        """Return (distance, way) of the farthest new way in this direction; (0, an old way) if no way is new."""
+        """Return (distance, arc) of the new arc that leads farthest in this direction.
+
+        If no arc is new, return 0 and an old arc.
+        """
         arcs_of_trail = [-sign * step.heading / hypot(step.x, step.y) for step in steps]
         fan = np.linspace(-limit, limit, _ARCS).tolist()
         arcs = [max(-limit, min(limit, arc)) for arc in (doubt.curvature, *arcs_of_trail, *fan)]
@@ -302,10 +320,10 @@ def _find_way_out(
 def _measure_known_ground(
     doubt: MotionMismatch, pose: Pose, way: tuple[int, float], max_m: float, config: RobotConfig
 ) -> float:
-    """Return how far a way leads over ground that the padded footprint has covered, at most ``max_m`` metres, metres.
+    """Return how far an arc leads over ground that the padded footprint has covered, metres, at most ``max_m``.
 
-    The padding counts because the zones have kept the padding free beside the footprint. At every step of the way, each
-    point of the footprint must lie in the padded footprint of an earlier pose.
+    The padding counts because the zones have kept it free beside the footprint. At every step of the arc, each point of
+    the footprint must lie in the padded footprint of an earlier pose. ``way`` is the arc.
     """
     sign, curvature = way
     body = config.body
@@ -336,9 +354,9 @@ def _update_while_backing(
 ) -> MotionMismatch:
     """Return the doubt after a period in the phase BACKING.
 
-    The phase becomes TRUSTED if enough scans moved and the robot cannot or need not back farther. If the wheels are
-    stuck, the phase becomes STANDING, so that another way is tried. The phase becomes UNUSABLE in three cases: too many
-    ways were tried, scans stayed put, or the limit was reached without enough scans that moved.
+    The phase becomes TRUSTED if enough scans moved and the robot cannot or need not back up farther. If the wheels are
+    stuck, the phase becomes STANDING, so that another arc is tried. The phase becomes UNUSABLE in three cases: too many
+    arcs were tried, scans stayed put, or the limit was reached without enough scans that moved.
     """
     first_scan = doubt.first_scan
     evidence = doubt.evidence
@@ -370,14 +388,14 @@ def _update_while_backing(
 
 
 def metres_backed(doubt: MotionMismatch) -> float:
-    """Return the metres backed: the commanded or the measured distance, whichever is greater."""
+    """Return how far the robot has backed up, metres: the commanded or the measured distance, whichever is greater."""
     now = doubt.watch.now
     commanded, rolled = doubt.first_totals
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
 def _end_doubt(doubt: MotionMismatch, first_scan: Held, now: float, config: RobotConfig) -> MotionMismatch:
-    """Return the doubt in the phase TRUSTED; mark an unseen obstacle if the evidence was of the whole scan."""
+    """Return the doubt in the phase TRUSTED; if all of the motion was in doubt, add an unseen obstacle."""
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
     if doubt.evidence is not None and doubt.evidence.is_whole:
@@ -394,14 +412,17 @@ def unseen_points(doubt: MotionMismatch, odometry: Odometry) -> NDArray[np.float
 
 
 def count_hindrance(doubt: MotionMismatch, now: float, config: RobotConfig) -> MotionMismatch:
-    """Count a period in which the robot should have backed but could not; after too many periods, end as UNUSABLE."""
+    """Return the doubt after a period in which the robot should have backed up but could not.
+
+    After too many such periods, the phase becomes UNUSABLE.
+    """
     doubt = replace(doubt, hindered_periods=doubt.hindered_periods + 1)
     is_over = doubt.hindered_periods > _MAX_HINDERED_S * config.control_rate
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if is_over else doubt
 
 
 def backing_twist(doubt: MotionMismatch, config: RobotConfig) -> Twist:
-    """Return the velocity for backing up; rest outside the phase BACKING or after the limit is reached."""
+    """Return the velocity for backing up: rest outside the phase BACKING, and after the limit is reached."""
     if doubt.phase is not Phase.BACKING or metres_backed(doubt) >= doubt.limit - _LIMIT_TOLERANCE_M:
         return Twist()
     sign, curvature = doubt.tried[-1]

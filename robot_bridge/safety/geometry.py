@@ -34,7 +34,7 @@ def clamp_steering(twist: Twist, body: Body) -> Twist:
 
 
 def curvature_of(twist: Twist, body: Body) -> float:
-    """Return the curvature of the arc that the clamped ``twist`` follows, 1/m; 0 at rest."""
+    """Return the curvature of the arc that ``twist`` follows after clamping, 1/m; 0 at rest."""
     feasible = clamp_steering(twist, body)
     if feasible.linear == 0.0:
         return 0.0
@@ -76,7 +76,7 @@ def transform_from_frame(points: NDArray[np.float64], pose: Pose) -> NDArray[np.
 
 
 def clearance(points: NDArray[np.float64], body: Body) -> NDArray[np.float64]:
-    """Return, for each point, the padding with which the footprint would touch the point, metres (n,).
+    """Return, for each point, the width of padding with which the footprint would touch the point, metres (n,).
 
     The padding is negative for points inside the footprint.
     """
@@ -145,11 +145,12 @@ def _measure_reach(
     half: NDArray[np.float64],
     radius: float,
 ) -> NDArray[np.float64]:
-    """Return arc lengths of a left turn until each point enters the footprint; inf if never, 0 if already inside.
+    """Return, for each point, the length of a left turn until the point enters the footprint.
 
-    ``x``, ``y`` are relative to the centre of the turn. Seen from the robot, every point moves clockwise on a circle
-    around the centre. An edge of the footprint meets the point where the circle crosses the edge. ``front``, ``rear``
-    and ``half`` are the x of the front edge, the x of the rear edge and half the width. All arrays are (n,), metres.
+    The length is inf if the point never enters, and 0 if it is already inside. ``x``, ``y`` are relative to the centre
+    of the turn. Seen from the robot, every point moves clockwise on a circle around the centre. An edge of the
+    footprint meets the point where the circle crosses the edge. ``front`` and ``rear`` are the x of the front and the
+    rear edge; ``half`` is half of the width. All arrays are (n,), metres.
     """
     left = half - radius
     right = -half - radius

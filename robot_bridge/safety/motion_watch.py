@@ -36,17 +36,20 @@ _MAX_TURN_RAD = 0.15
 _MAX_HELD = 8
 _MAX_HELD_AGE_S = 60.0
 _MAX_SHARE_DEVIATION = 0.2
-"""A measured share of motion is conclusive if its standard deviation is at most this."""
+"""Greatest standard deviation at which a measured fraction of motion is conclusive."""
 _POOLED_MARGIN = 0.2
-"""How much greater the required share of all beams together is than the required share of one sector.
+"""Difference between the fractions of motion that are required of all beams together and of one sector.
 
-The share of all beams stays high if only some beams are frozen.
+More is required of all beams together, because their fraction stays high if only some beams are frozen.
 """
 _MIN_FROZEN_SHARE = 0.3
-"""Least share of the conclusive sectors that must have stayed put; a person who walks ahead fills fewer sectors."""
+"""Least fraction of the conclusive sectors that must have stayed put.
+
+A person who walks ahead of the robot fills fewer sectors.
+"""
 _STUCK_SLIP_M = 0.02
 _SPUN_SLIP_M = 0.06
-"""How far odometry may be ahead of the robot when stuck or spinning wheels are noticed."""
+"""How far odometry may be ahead of the robot, metres, when stuck wheels or spinning wheels are noticed."""
 _MAX_MOMENT_AGE_S = 3.0
 _MIN_TURN_RAD = 0.03
 _MIN_DIFFERENT_M = 0.05
@@ -80,8 +83,8 @@ class Moment:
 class Evidence:
     """The reason why measured motion is in doubt.
 
-    If ``is_whole``, all of the motion is in doubt; if not, only ``sectors`` of the scan, or scattered beams, stayed
-    put. ``slip`` is how far odometry may be ahead of the robot, metres.
+    If ``is_whole`` is True, all of the motion is in doubt. Otherwise, only ``sectors`` of the scan, or scattered beams,
+    stayed put. ``slip`` is how far odometry may be ahead of the robot, metres.
     """
 
     reason: str
@@ -94,8 +97,8 @@ class Evidence:
 class Watch:
     """The scans and periods that new measurements are compared with.
 
-    ``held`` and ``moments`` are sorted by time, the oldest first. ``pose`` is the last odometry pose, ``way`` the total
-    unsigned distance that odometry measured, metres.
+    ``held`` and ``moments`` are sorted by time, the oldest first. ``pose`` is the last odometry pose. ``way`` is the
+    total unsigned distance that odometry has measured, metres.
     """
 
     held: tuple[Held, ...] = ()
@@ -110,7 +113,7 @@ class Watch:
 
 
 def follow_period(watch: Watch, linear: float, odometry: Odometry, now: float, config: RobotConfig) -> Watch:
-    """Return the watch with a moment added for a period in which ``linear`` m/s was commanded."""
+    """Return the watch with one more moment, for a period in which ``linear`` m/s was commanded."""
     last = watch.now
     pose = odometry.pose
     passed = min(max(0.0, now - last.time), config.limits.command_timeout)
@@ -133,9 +136,9 @@ def follow_period(watch: Watch, linear: float, odometry: Odometry, now: float, c
 
 
 def check_wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
-    """Return evidence that odometry has not followed the commands, or None.
+    """Return evidence that odometry has not followed the commands, or None without evidence.
 
-    Commands and odometry are compared since the latest moment after which the commanded distance is long enough.
+    Commands are compared with odometry over the shortest time up to now in which the commanded distance is long enough.
     """
     witness = config.witness
     new = watch.now
@@ -159,8 +162,8 @@ def check_wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
 def add_reference_scan(watch: Watch, scan: Scan, odometry: Odometry, config: RobotConfig) -> tuple[Watch, Held]:
     """Return (watch, new): the watch with the scan added for later comparisons, and the scan with its pose and lines.
 
-    Scans that are too old or too far from the new pose are dropped. The scan is not added if the robot has hardly
-    moved since the last scan, but replaces a scan at exactly the same pose.
+    Held scans that are too old or too far from the new pose are dropped. If the robot has hardly moved since the last
+    held scan, the new scan is not added. A held scan at exactly the same pose is replaced.
     """
     pose = pose_at(odometry, scan.stamp)
     new = Held(scan.stamp, pose, scan.ranges, lines_of(scan, config.lidar))
@@ -180,7 +183,7 @@ def _is_beyond(earlier: Pose, later: Pose, metres: float, radians: float) -> boo
 
 
 def check_scan_motion(held: tuple[Held, ...], new: Held, config: RobotConfig) -> Evidence | None:
-    """Return evidence that a scan, or a part of the scan, stayed put although odometry moved, or None."""
+    """Return evidence that a scan, or a part of it, stayed put although odometry moved; None without evidence."""
     for old in reversed(held):
         evidence = _compare_with(old, new, config)
         if evidence is not None:
@@ -189,7 +192,7 @@ def check_scan_motion(held: tuple[Held, ...], new: Held, config: RobotConfig) ->
 
 
 def _compare_with(old: Held, new: Held, config: RobotConfig) -> Evidence | None:
-    """Return evidence that the new scan, or a part, stayed put since an old scan, or None.
+    """Return evidence that the new scan, or a part of it, stayed put since an old scan; None without evidence.
 
     Three checks follow one another: the motion of the whole scan, equality of all ranges, and the motion of each group
     of beams. The groups are the sectors, the even beams, the odd beams and all beams.
@@ -229,7 +232,7 @@ def _compare_with(old: Held, new: Held, config: RobotConfig) -> Evidence | None:
 
 
 def has_scan_moved(old: Held, new: Held, doubted: tuple[int, ...], config: RobotConfig) -> bool:
-    """Return whether the whole scan and the doubted sectors have moved as odometry says since an earlier scan."""
+    """Return whether the whole scan and the doubted sectors have moved since an earlier scan as odometry says."""
     step = new.pose.relative_to(old.pose)
     comparison = compare_scans(old.lines, new.lines, step, config.lidar)
     share, deviation = fit_travelled_share(comparison, step)

@@ -30,9 +30,10 @@ TOUCH_M = 0.001
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """The near returns of one scan: ``points`` (n, 2) in the odom frame.
+    """A *look*: the near returns of one scan. ``points`` (n, 2) are in the odom frame.
 
-    ``is_still`` (n,): the return stands still. ``is_last`` (n,): no later scan has a return near the point.
+    ``is_still`` (n,) says which returns stand still. ``is_last`` (n,) says which points have no return of a later scan
+    near them.
     """
 
     stamp: float
@@ -46,12 +47,18 @@ Memory = tuple[Look, ...]
 
 
 def memory_s(config: RobotConfig) -> float:
-    """Return how many seconds returns are kept: long enough to hold a scan ``STILL_S`` older than the newest."""
+    """Return how many seconds returns are kept.
+
+    The time is long enough to hold a scan that is ``STILL_S`` older than the newest scan.
+    """
     return STILL_S + 1 / config.lidar.rate + _TURN_DELAY_S
 
 
 def pose_at(odometry: Odometry, time: float) -> Pose:
-    """Return the pose in the odom frame at a time near the stamp, extrapolated with the measured velocity."""
+    """Return the pose in the odom frame at ``time``, extrapolated from the reading with its measured velocity.
+
+    ``time`` must be near the reading's stamp.
+    """
     linear = odometry.twist.linear
     angular = odometry.twist.angular
     passed = time - odometry.stamp
@@ -61,10 +68,10 @@ def pose_at(odometry: Odometry, time: float) -> Pose:
 
 
 def add_look(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: RobotConfig) -> Memory:
-    """Return the memory with a usable scan added and with looks dropped that are too old.
+    """Return the memory with a usable scan added, and without looks that are too old.
 
     Looks in the future are dropped too, because the clock was set back. A scan that the memory already holds is not
-    added again. Returns too far away to matter are left out; assumed obstacles in blind directions are added as still.
+    added again. Returns too far away to matter are left out. Assumed obstacles in blind directions are added as still.
     """
     oldest = scan.stamp - memory_s(config)
     newest = now + AHEAD_OF_TIME
@@ -102,7 +109,7 @@ def _update_last_seen(memory: Memory, points: NDArray[np.float64]) -> Iterator[L
 
 
 def _find_near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) -> NDArray[np.bool_]:
-    """Return which points, (n,), have a neighbour among ``others`` within ``cells`` cells of ``_CELL_M`` metres.
+    """Return which points have a neighbour among ``others`` within ``cells`` cells of ``_CELL_M`` metres, (n,).
 
     ``others`` are marked on a grid over all points, and each mark grows by ``cells`` cells in all directions.
     """
@@ -129,8 +136,8 @@ def points_around(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return (points, padding): the points in memory, (n, 2) in the base frame at ``now``, and their padding, (n,).
 
-    Padding is in metres. If a still point lies within the padded footprint, the padding is cut to less than the
-    distance from the footprint. Motion that brings the robot no nearer thus stays possible. For a point that may move,
+    Padding is in metres. If a still point lies within the padded footprint, its padding is cut to less than its
+    distance from the footprint. Thus motion that brings the robot no nearer stays possible. For a point that may move,
     the padding is greater by the :func:`margin`, so that the robot stands before the obstacle can touch the robot.
     """
     if not memory:

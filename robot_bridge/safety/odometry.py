@@ -9,7 +9,7 @@ from robot_bridge.contracts import Odometry, wrap_angle
 from robot_bridge.safety.scans import AHEAD_OF_TIME
 
 _MAX_COORDINATE_M = 1e6
-"""Greatest coordinate, metres, and angle, radians, at which double precision still resolves a nanometre."""
+"""Greatest credible coordinate, metres, and angle, radians; up to here, double precision resolves a nanometre."""
 _SPEED_FACTOR = 2.0
 """Greatest credible speed as a multiple of the robot's limits.
 
@@ -17,7 +17,7 @@ If odometry shows more, a person pushes the robot, or the odometry is wrong.
 """
 _JUMP_M = 0.1
 _JUMP_RAD = 0.2
-"""How much two readings may differ beyond the motion that was possible between the readings."""
+"""How much two readings may differ, metres and radians, beyond the motion that was possible between them."""
 
 
 def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -> str:
@@ -33,7 +33,7 @@ def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -
 
 
 def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
-    """Return a text about numbers of a reading that are not finite or not credible, or ""."""
+    """Return a text if numbers of a reading are not finite or not credible, else ""."""
     pose = odometry.pose
     twist = odometry.twist
     numbers = (pose.x, pose.y, pose.heading, twist.linear, twist.angular)
@@ -49,7 +49,10 @@ def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
 
 
 def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
-    """Return why a reading without a fault cannot follow the last reading, or "" if it can."""
+    """Return why a reading cannot follow the last reading, or "" if it can.
+
+    The reading ``odometry`` itself must have no fault.
+    """
     if last is None:
         return ""
     max_linear, max_angular = _max_credible_speeds(config)

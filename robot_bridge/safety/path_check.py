@@ -1,7 +1,7 @@
-"""Check whether the way in a direction is free, from one scan (pure).
+"""Check whether the path in a direction is free, using one scan (pure).
 
-The tool ``check_path_clear`` uses this check, and the check may refuse a ``move_toward``. Every valid return counts
-that lies where the footprint would pass, so a 2 cm pole is enough to block the way.
+The tool ``check_path_clear`` uses this check, and the check may refuse a ``move_toward``. Every valid return where the
+footprint would pass counts, so a 2 cm pole is enough to block the path.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from robot_bridge.safety.geometry import (
 from robot_bridge.safety.scans import returns
 
 _SPEED_SHARE: Final[Mapping[Direction, float]] = {d: -1.0 if d is Direction.BACKWARD else 1.0 for d in Direction}
-"""Factor of the requested speed for each direction; negative in reverse."""
+"""For each direction, the factor for the requested speed; negative in reverse."""
 _TURN_RATE: Final[Mapping[Direction, float]] = {
     Direction.FORWARD: 0.0,
     Direction.FORWARD_LEFT: 0.25,
@@ -36,16 +36,16 @@ _TURN_RATE: Final[Mapping[Direction, float]] = {
     Direction.RIGHT: -0.45,
     Direction.BACKWARD: 0.0,
 }
-"""Turn rate of each direction before the steering limit, rad/s."""
+"""For each direction, the turn rate before the steering limit is applied, rad/s."""
 _NEIGHBOURHOOD_M: Final = 0.5
-"""Returns within this distance of the return that is hit belong to the same thing, metres."""
+"""Returns within this distance, metres, of the return that is hit belong to the same thing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathCheck:
-    """The result of a check: how far the robot could go along its way, and what the robot would meet.
+    """The result of a check: how far the robot could go along its path, and what the robot would meet.
 
-    ``clear`` is True if the whole way is free. ``obstacle_distance_m`` is the free distance along the way, metres.
+    ``clear`` is True if the whole path is free. ``obstacle_distance_m`` is the free distance along the path, metres.
     ``obstacle_type`` is ``none``, ``thin`` (up to 12 cm wide), ``object`` or ``wall`` (from 0.6 m).
     """
 
@@ -61,9 +61,9 @@ def twist_toward(direction: Direction, speed: Speed, body: Body) -> Twist:
 
 
 def check_path(scan: Scan, direction: Direction, distance_m: float, config: RobotConfig) -> PathCheck:
-    """Check whether ``distance_m`` metres in a direction are free, by a sweep of the padded footprint.
+    """Return whether ``distance_m`` metres in a direction are free, found by a sweep of the padded footprint.
 
-    The robot turns into the direction at full lock, then drives straight on. Distances are along the way of the rear
+    The robot turns into the direction at full lock, then drives straight on. Distances are along the path of the rear
     axle. ``scan`` must be usable.
     """
     points = returns(scan, config.lidar)
@@ -77,7 +77,7 @@ def check_path(scan: Scan, direction: Direction, distance_m: float, config: Robo
 def swept_clearance(scan: Scan, direction: Direction, twist: Twist, config: RobotConfig) -> float:
     """Return the distance, metres, from the lidar to the first obstacle along the arc of ``twist``.
 
-    The result is at most 2 m plus the overhang, the distance from the lidar to the bumper.
+    The result is at most 2 m plus the overhang, which is the distance from the lidar to the bumper.
     """
     is_forward = direction is not Direction.BACKWARD
     body = config.body
@@ -89,9 +89,9 @@ def swept_clearance(scan: Scan, direction: Direction, twist: Twist, config: Robo
 def _sweep(
     points: NDArray[np.float64], direction: Direction, distance: float, config: RobotConfig
 ) -> tuple[float, Pose]:
-    """Return (free, pose): how far the way is free, metres, and the pose of the rear axle at the end of the free way.
+    """Return (free, pose): how far the path is free, metres, and the pose of the rear axle where the free path ends.
 
-    The free way is at most ``distance``. ``points`` and the pose are in the base frame at the start.
+    The free path is at most ``distance`` long. ``points`` and the pose are in the base frame at the start.
     """
     body = config.body
     padding = config.zones.padding

@@ -32,19 +32,20 @@ _MAX_BEAMS_PER_SIDE = 12
 _MAX_BEND = 2.0
 """Greatest standard deviation of the returns from their line, as a multiple of the lidar's noise."""
 _MAX_ALONG_M = 0.3
-"""How far along the line a return may lie from the beam for which the line was fitted."""
+"""Greatest distance along the line, metres, of a return from the middle of the line."""
 _OUTLIER_M = 0.15
 _MIN_BEAMS = 6
 _REGULARISATION = 1e-3
-"""Keeps the uncertainty finite in directions that no wall constrains."""
+"""Term that keeps the uncertainty finite in directions that no wall constrains."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
     """A scan as lines in the base frame, with one row for each of the n beams.
 
-    ``points`` (n, 2) are the returns, ``is_good`` (n,) says which returns are valid. ``middles`` and ``normals`` (n, 2)
-    belong to the line through the beam's return and its neighbours. ``is_line`` (n,): these returns lie on a line.
+    ``points`` (n, 2) are the returns; ``is_good`` (n,) says which returns are valid. A line is fitted to the beam's
+    return and its neighbours: ``middles`` and ``normals`` (n, 2) belong to this line. ``is_line`` (n,) says whether the
+    returns lie on the line.
     """
 
     points: Array
@@ -96,10 +97,10 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
 
 
 def _window_sums(columns: Array, half: NDArray[np.intp]) -> Array:
-    """Return, for every row and beam, the sum of the row over the window around the beam, (rows, beams).
+    """Return, for every row and beam, the sum of the row's values in the window around the beam, (rows, beams).
 
-    The window of a beam reaches ``half`` (beams,) beams to either side and continues past the end of the scan at its
-    beginning. ``half`` is at most ``_MAX_BEAMS_PER_SIDE``. Sums are differences of cumulative sums.
+    The window of a beam reaches ``half`` (beams,) beams to either side. Past the end of the scan, the window continues
+    at the beginning. ``half`` is at most ``_MAX_BEAMS_PER_SIDE``. Sums are differences of cumulative sums.
     """
     count = columns.shape[1]
     last = columns[:, -_MAX_BEAMS_PER_SIDE:]
@@ -118,9 +119,10 @@ def _window_sums(columns: Array, half: NDArray[np.intp]) -> Array:
 class ScanComparison:
     """The comparison of two scans, with one row for each of the n beams of the later scan.
 
-    ``still`` (n,) is the signed distance of the return from the old line, ``moved`` (n,) from the expected line,
-    metres. ``normals`` (n, 2) are the normals of the expected lines. ``places`` (n, 2) are the later returns in the
-    earlier base frame. ``counts`` (n,): both lines are known and near. ``noise`` is the noise of one return, metres.
+    ``still`` (n,) is the signed distance of the return from the old line, metres. ``moved`` (n,) is its signed distance
+    from the expected line, metres. ``normals`` (n, 2) are the normals of the expected lines. ``places`` (n, 2) are the
+    later returns in the earlier base frame. ``counts`` (n,) says which beams count: both lines are known and near.
+    ``noise`` is the noise of one return, metres.
     """
 
     still: Array
@@ -159,10 +161,11 @@ def compare_scans(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Sca
 
 
 def shares(comparison: ScanComparison, groups: Array) -> tuple[Array, Array]:
-    """Return (shares, deviations), both (m,): the share of odometry's motion that each group of beams saw.
+    """Return (fractions, deviations), both (m,), of odometry's motion as each group of beams saw it.
 
-    A share of 1 means all motion, 0 no motion. The standard deviation of a share is inf if the group is inconclusive.
-    ``groups`` (m, n) is 1 where a beam belongs to a group, else 0. The share is a least-squares fit over the beams.
+    A fraction of 1 means all of the motion, 0 no motion. The standard deviation of a fraction is inf if the group is
+    inconclusive. ``groups`` (m, n) is 1 where a beam belongs to a group, else 0. The fraction is a least-squares fit
+    over the beams of the group.
     """
     separation = np.where(comparison.counts, comparison.still - comparison.moved, 0.0)
     still = np.where(comparison.counts, comparison.still, 0.0)
@@ -177,10 +180,10 @@ def shares(comparison: ScanComparison, groups: Array) -> tuple[Array, Array]:
 
 
 def fit_travelled_share(comparison: ScanComparison, step: Pose) -> tuple[float, float]:
-    """Return (share, deviation): the share of odometry's way that the whole scan saw, and its standard deviation.
+    """Return (fraction, deviation): the fraction of odometry's distance that the whole scan saw, and its deviation.
 
-    If the scan is inconclusive, the result is (0, inf). The motion is fitted to the lines by iteratively reweighted
-    least squares over all returns; outliers get little weight.
+    The deviation is a standard deviation. If the scan is inconclusive, the result is (0, inf). The motion is fitted to
+    the lines by iteratively reweighted least squares over all returns; outliers get little weight.
     """
     distance = hypot(step.x, step.y)
     chosen = comparison.counts

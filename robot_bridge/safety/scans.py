@@ -33,18 +33,18 @@ _SECTORS: tuple[tuple[Direction, float], ...] = (
     (Direction.LEFT, 135.0),
     (Direction.BACKWARD, 180.0),
 )
-"""Sectors counter-clockwise from -180 degrees: (direction, end of the sector in degrees from straight ahead)."""
+"""The sectors, counter-clockwise from -180 degrees: (direction, end of the sector in degrees from straight ahead)."""
 
 
 def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
     """Return why this scan must not be used for motion, or "" if the scan is usable.
 
-    Beams without a return are *dead* (NaN, negative, 0, nearer than ``range_min``, or finite beyond ``range_max``) or
+    A beam without a return is *dead* (NaN, negative, 0, nearer than ``range_min``, or finite beyond ``range_max``) or
     *empty* (inf). If more than a fifth of the beams are dead, the scan has a fault.
 
     Empty beams in few stretches are real, because such beams look down a long hall. Scattered empty beams are dropouts.
-    If a share q of the beams is lost at random, there are q (1 - q) stretches per beam. More stretches than a lost
-    fifth would cause mean a broken lidar. If less than a fifth of the beams return, the scan has too few returns to
+    If a fraction q of the beams is lost at random, there are q (1 - q) stretches per beam. If there are more stretches
+    than for q = 1/5, the lidar is broken. If less than a fifth of the beams return, the scan has too few returns to
     steer by.
     """
     if scan is None:
@@ -58,7 +58,7 @@ def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
 
 
 def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
-    """Return a text about the number or angles of beams, or about ``range_min``, that do not fit the lidar, or ""."""
+    """Return a text if the number or the angles of the beams, or ``range_min``, do not fit the lidar, else ""."""
     beams = config.lidar.beams
     step = config.lidar.angle_increment
     if scan.ranges.shape != (beams,):
@@ -73,7 +73,10 @@ def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
 
 
 def blind_radius(config: RobotConfig) -> float:
-    """Return the radius within which the lidar may be blind, metres: the circle lies inside the padded footprint."""
+    """Return the radius of the circle around the lidar in which the lidar may be blind, metres.
+
+    The circle lies inside the padded footprint.
+    """
     body = config.body
     x = config.lidar.x
     inside_body = min(body.half_width, body.front - x, body.rear + x)
@@ -127,8 +130,9 @@ def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
 def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
     """Return assumed obstacles in blind directions, at the edge of the emergency zone, (n, 2) metres, base frame.
 
-    A few dead beams are dropouts. A row of dead beams that hides :data:`_HIDDEN_M` at the edge of the avoidance zone is
-    a dirty window, the sun or a mast. Obstacles may stand in the hidden area. Beams beyond ``range_max`` are not blind.
+    A few dead beams are dropouts. If a row of dead beams hides at least :data:`_HIDDEN_M` at the edge of the avoidance
+    zone, its directions are blind. The cause is a dirty window, the sun or a mast, and obstacles may stand in the
+    hidden area. Beams beyond ``range_max`` are not blind.
     """
     with np.errstate(invalid="ignore"):
         is_dead = ~(scan.ranges >= max(scan.range_min, 1e-6))
@@ -151,10 +155,11 @@ def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
 
 
 def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:
-    """Return, for each :class:`Direction` value, the metres from the lidar to the nearest return.
+    """Return, for each :class:`Direction` value, the distance from the lidar to the nearest return, metres.
 
-    A direction without a return has the lidar's ``range_max``. The six directions share the whole circle: forward and
-    its two neighbours cover 45 degrees each, left and right 67.5, backward the remaining 90. Every valid beam counts.
+    For a direction without a return, the distance is the lidar's ``range_max``. The six directions divide the whole
+    circle. Forward, forward left and forward right cover 45 degrees each, left and right 67.5 each, and backward the
+    remaining 90. Every valid beam counts.
     """
     nearest = dict.fromkeys((str(d) for d in Direction), float(config.lidar.range_max))
     is_valid = valid(scan)
@@ -169,10 +174,11 @@ def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:
 
 
 def gaps(scan: Scan, config: RobotConfig) -> tuple[Gap, ...]:
-    """Return doorways 0.7 to 2 m wide within 4 m, sorted by direction from the right rear to the left rear.
+    """Return doorways that are 0.7 to 2 m wide and within 4 m, sorted by direction.
 
-    The jambs of a doorway are two returns. Every beam between the jambs must reach at least 0.3 m beyond the line that
-    joins the jambs. Of several doorways that end at the same jamb, the narrowest is returned.
+    The order is from the right rear to the left rear. The jambs of a doorway are two returns. Every beam between the
+    jambs must reach at least 0.3 m beyond the line that joins the jambs. Of several doorways that end at the same jamb,
+    the narrowest is returned.
     """
     if np.count_nonzero(valid(scan)) < 2:
         return ()
@@ -187,10 +193,11 @@ def gaps(scan: Scan, config: RobotConfig) -> tuple[Gap, ...]:
 
 
 def _find_openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of return indices (begin, end), counter-clockwise, which may be the jambs of a doorway.
+    """Yield pairs (begin, end) of return indices, counter-clockwise, that may be the jambs of a doorway.
 
-    Ranges jump up after ``begin`` and down at ``end``, the next such index near enough to ``begin``. If a pair spans
-    the end of the scan, ``end`` is at least the number of points, and the caller must take the remainder.
+    Ranges jump up after ``begin`` and down at ``end``. Of the indices at which ranges jump down, ``end`` is the next
+    that is near enough to ``begin``. If a pair spans the end of the scan, ``end`` is at least the number of points, and
+    the caller must take the remainder.
     """
     count = len(points)
     ranges = np.hypot(points[:, 0], points[:, 1])

@@ -7,13 +7,13 @@ from math import sqrt
 from robot_bridge.config import RobotConfig
 
 OBSTACLE_SPEED = 0.5
-"""m/s: assumed speed of an obstacle that may be moving."""
+"""Assumed speed of an obstacle that may be moving, m/s."""
 RESERVE_M = 0.02
-"""Distance that must be left after the robot has braked."""
+"""Distance that must be left after the robot has braked, metres."""
 
 
 def reaction(config: RobotConfig) -> float:
-    """Return the longest time before the chain acts on a return, s: a turn of the lidar plus a control period."""
+    """Return the longest time until the chain acts on a return, seconds: a turn of the lidar plus a control period."""
     return 1 / config.lidar.rate + 1 / config.control_rate
 
 
@@ -24,10 +24,10 @@ def stop_distance(speed: float, config: RobotConfig) -> float:
 
 
 def max_speed_at(distance: float, forward: bool, config: RobotConfig) -> float:
-    """Return the greatest speed allowed if the nearest obstacle along the path is ``distance`` from the lidar, m/s.
+    """Return the greatest speed allowed, m/s, if the nearest obstacle along the path is ``distance`` from the lidar.
 
-    The speed is 0 in the emergency zone, the robot's limit outside the avoidance zone, and linear between. The speed is
-    never so high that the reaction time and braking need more room than is left ahead of the body.
+    The speed is 0 in the emergency zone, the robot's limit outside the avoidance zone, and linear between. At this
+    speed, reacting and braking never need more room than is left before the obstacle.
     """
     zones = config.zones
     limits = config.limits
@@ -50,9 +50,10 @@ def margin(speed: float, config: RobotConfig, age: float = 0.0) -> float:
 
 
 def reach(config: RobotConfig) -> float:
-    """Return how far along the path the chain looks, metres.
+    """Return how far along the path the chain looks for obstacles, metres.
 
-    The reach is the avoidance zone, or the stop distance at the greatest speed if that is longer, plus the padding.
+    The reach is the padding plus the avoidance zone. If the stop distance at the greatest speed is longer than the
+    avoidance zone, it takes the place of the zone.
     """
     fastest = max(config.limits.speed, config.limits.reverse_speed)
     return max(config.zones.avoidance, stop_distance(fastest, config) + RESERVE_M) + config.zones.padding

@@ -19,9 +19,12 @@ Array = NDArray[np.float64]
 
 _BEYOND_M = 0.01
 _INSIDE_M = 0.01
-"""The robot has driven over a point at least this far inside an earlier footprint; less may be odometry's error."""
+"""The robot has driven over a point that was at least this far inside an earlier footprint, metres.
+
+If the point was less far inside, this may be an error of odometry.
+"""
 _MIN_OUTWARD_SHARE = 0.1
-"""Least sideways motion of a point on a side, as a share of the robot's way, that counts as outward."""
+"""Least sideways motion that counts as outward: metres for a point on a side per metre that the robot drives."""
 _POINTS_PER_SIDE = 13
 _POINTS_PER_END = 5
 
@@ -29,9 +32,9 @@ _POINTS_PER_END = 5
 def find_touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], body: Body) -> Array:
     """Return points just beyond the footprint that the robot may have touched.
 
-    The points lie at the leading end. If the robot has already covered the ground at this end, the points lie along the
-    parts of the sides that the turn carried outward. If the robot has covered the ground along the sides too, all
-    points of the end are returned.
+    The points lie at the leading end, on ground that the robot had not covered before. If there is no such ground, the
+    points lie along the parts of the sides that the turn carried outward. If the robot had covered the ground along the
+    sides too, all points of the end are returned.
 
     Args:
         pose: the robot's pose at the touch.
@@ -57,7 +60,7 @@ def _end_points(forward: bool, body: Body) -> Array:
 
 
 def _side_points(forward: bool, curvature: float, body: Body) -> Array:
-    """Return points, in the base frame, just beyond the sides where the turn carries the sides outward."""
+    """Return points just beyond the parts of the sides that the turn carries outward, in the base frame."""
     along_body = np.linspace(-body.rear, body.front, _POINTS_PER_SIDE)
     x, side = (axis.ravel() for axis in np.meshgrid(along_body, (-1.0, 1.0)))
     direction = 1 if forward else -1
@@ -68,7 +71,7 @@ def _side_points(forward: bool, curvature: float, body: Body) -> Array:
 
 
 def _keep_new_ground(points: Array, trail: Sequence[Pose], body: Body) -> Array:
-    """Return the points that no footprint at a pose of the trail contains."""
+    """Return the points that lie outside the footprints at all poses of the trail."""
     is_new = np.ones(len(points), np.bool_)
     for pose in trail:
         is_new &= clearance(transform_to_frame(points, pose), body) > -_INSIDE_M

@@ -19,7 +19,7 @@ RAMP = 2.0
 
 
 def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
-    """Return the nearest velocity within the robot's speeds and with a curve that the robot can steer.
+    """Return the nearest velocity within the robot's speed limits whose curve the robot can steer.
 
     Turning in place becomes rest, and a velocity with numbers that are not finite becomes rest.
     """
@@ -43,9 +43,9 @@ class Drive:
     steering: float = 0.0
 
     def toward(self, twist: Twist, body: Body, limits: Limits, dt: float) -> Drive:
-        """Return the set points after ``dt`` seconds of change towards a feasible velocity.
+        """Return the set points after they have changed towards a velocity for ``dt`` seconds.
 
-        If the velocity is rest, the steering does not change.
+        The velocity must be feasible. If the velocity is rest, the steering does not change.
         """
         speed = _approach(self.speed, twist.linear, RAMP * dt)
         if twist.linear == 0:
@@ -54,7 +54,10 @@ class Drive:
         return Drive(speed, _approach(self.steering, steering, limits.steering_rate * dt))
 
     def actuators(self, body: Body) -> tuple[float, float, float, float]:
-        """Return (rear left rad/s, rear right rad/s, front left rad, front right rad)."""
+        """Return the set points of the actuators.
+
+        The order is (rear left rad/s, rear right rad/s, front left rad, front right rad).
+        """
         half_track = body.half_width * TRACK
         curvature = tan(self.steering) / body.wheelbase
         # Distance of each side from the centre of the curve, as a share of the curve's radius.

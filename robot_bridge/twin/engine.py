@@ -12,7 +12,10 @@ from robot_bridge.errors import SetupError
 from spca.common.installation import how_to_get
 
 _LIBRARIES = {"osmesa": "OSMesa", "egl": "EGL"}
-"""Value of ``MUJOCO_GL``: name of the library. OSMesa is preferred because it draws the same on every machine."""
+"""For each value of ``MUJOCO_GL``, the name of the library.
+
+OSMesa is preferred because it draws the same on every machine.
+"""
 _ADVICE = "apt install libosmesa6"
 
 

@@ -1,11 +1,12 @@
 """A world and a robot as a MuJoCo model (pure: values in, text and pictures out).
 
-Geom groups: the lidar and the camera see ``SOLID``. Only the camera sees ``MARKS`` and ``SIGNS``. Signs are a group of
-their own because the view from above leaves the signs out, which would hide the floor. ``CAR`` is the look of the
-robot. ``HIDDEN`` only collides and is never drawn. ``GLASS`` collides with the robot, but no ray and no camera sees it.
+Every geom is in a group. The lidar and the camera see ``SOLID``. Only the camera sees ``MARKS`` and ``SIGNS``. Signs
+are a separate group because the view from above does not show them: they would hide the floor. ``CAR`` holds the
+visible parts of the robot. ``HIDDEN`` only collides and is never drawn. ``GLASS`` collides with the robot, but no ray
+and no camera sees it.
 
-Things are mocap bodies, which are moved, or parked below the floor, at run time. A thing shows another tag when the
-material of a geom is changed.
+Things are mocap bodies. At run time, they are moved, or parked below the floor. If the material of a geom is changed, a
+thing shows another tag.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SIGNS = 4
 GLASS = 5
 TIMESTEP = 0.005
 TRACK = 0.8
-"""Distance between the middles of left and right wheels, as a share of the robot's width."""
+"""Distance between the middles of left and right wheels, as a fraction of the robot's width."""
 MASS = 2.4
 WHEEL_MASS = 0.12
 TOP_VIEW = 1024
@@ -40,7 +41,7 @@ COLORS = {
     "yellow": "0.95 0.78 0.15",
     "grey": "0.45 0.47 0.50",
 }
-"""Name: red, green and blue. Any other name is shown as grey."""
+"""For each name of a colour, the red, green and blue. Any other name is shown as grey."""
 LAVA = "0.93 0.42 0.06"
 _OBSTACLE_COLORS = {
     "pole": "0.25 0.25 0.28",
@@ -114,7 +115,7 @@ def _add_rendering(visual: Element, config: RobotConfig) -> None:
 
 
 def _add_assets(asset: Element, world: w.TwinWorld) -> None:
-    """Add the looks of sky and floor, and a material for every tag."""
+    """Add the appearance of sky and floor, and a material for every tag."""
     _add(asset, "texture", name="sky", type="skybox", builtin="flat", rgb1="0.80 0.84 0.88", width="32", height="32")
     floor = {"rgb1": "0.70 0.68 0.64", "rgb2": "0.66 0.64 0.60", "width": "256", "height": "256"}
     _add(asset, "texture", name="floor", type="2d", builtin="checker", **floor)
@@ -127,7 +128,7 @@ def _add_assets(asset: Element, world: w.TwinWorld) -> None:
 
 
 def _add_surroundings(bodies: Element, world: w.TwinWorld) -> None:
-    """Add the light, the floor, which reaches 3 m beyond the world, and the walls."""
+    """Add the light, the walls, and a floor that reaches 3 m beyond the world."""
     x0, y0, x1, y1 = world.bounds
     middle_x = (x0 + x1) / 2
     middle_y = (y0 + y1) / 2
@@ -195,7 +196,7 @@ def _add_thing(bodies: Element, index: int, thing: w.Thing) -> None:
 
 
 def _add_door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str) -> None:
-    """Add the panel, which is moved away when the door opens, and the sign above, which stays."""
+    """Add a door: the panel, which is moved away when the door opens, and the sign above, which stays."""
     half_z = w.DOOR_HEIGHT / 2
     half_x = w.DOOR_THICKNESS / 2
     half_y = w.DOOR_WIDTH / 2
@@ -215,7 +216,7 @@ def _add_door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: 
 
 
 def _add_lid(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> None:
-    """Add a picture of the thing on top of a cube, for people; the picture is flat, so that it hides no tag."""
+    """Add a picture of the thing on top of a cube, for people; it is flat, so that it hides no tag."""
     name = f"shape{index}"
     white = "0.96 0.96 0.96"
     _add_mark(body, f"lid{index}", "box", (0.149, 0.149, 0.002), (0, 0, top + 0.002), white)
@@ -332,7 +333,7 @@ def _add_geom(
     material: str = "",
     **attributes: str,
 ) -> None:
-    """Add a geom; ``size`` as MuJoCo wants it for the shape, ``at`` in the frame of ``parent``, metres."""
+    """Add a geom; ``size`` is in MuJoCo's form for the shape, ``at`` in the frame of ``parent``, metres."""
     geom = _add(parent, "geom", name=name, type=shape, rgba=f"{rgb} 1", group=str(group), **attributes)
     geom.set("size", " ".join(f"{value:.5g}" for value in size))
     geom.set("pos", " ".join(f"{value:.6g}" for value in at))

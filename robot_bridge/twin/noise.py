@@ -13,17 +13,19 @@ from robot_bridge.contracts import Pose, Twist, wrap_angle
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Strengths of the sensors' errors; all values are standard deviations, except the shares.
+    """Strengths of the sensors' errors; all are standard deviations, except the fractions ``dropouts`` and ``holes``.
 
-    Lidar: ``lidar`` is the error of a range, metres; ``dropouts`` is the share of beams without a return.
+    Lidar: ``lidar`` is the error of a range, metres; ``dropouts`` is the fraction of beams without a return.
 
-    Odometry, constant errors: ``scale`` is the relative error of distances, ``turn_scale`` of turns, ``drift`` the
-    change of heading per metre, radians. The three are drawn once per robot, and at most twice the standard deviation.
+    Odometry, constant errors: ``scale`` is the relative error of distances, and ``turn_scale`` the relative error of
+    turns. ``drift`` is the change of heading per metre, radians. These three are drawn once per robot, and are at most
+    twice the standard deviation.
+
     Odometry, errors drawn at every step: ``slip`` is in metres per square root of a metre, ``turn_slip`` in radians per
     square root of a radian. ``speed`` is the relative error of the measured velocity.
 
     Camera: ``colour`` is the error of a colour value from 0 to 255. ``depth`` is the relative error of depth within the
-    first metre; the relative error grows beyond. ``holes`` is the share of pixels without depth.
+    first metre; beyond one metre, the relative error grows. ``holes`` is the fraction of pixels without depth.
     """
 
     lidar: float = 0.01

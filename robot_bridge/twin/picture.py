@@ -24,7 +24,10 @@ _WALL_TOP = (0.36, 0.40, 0.46)
 _MARGIN_M = 0.15
 _HALO_SHARE = 0.028
 _HALO_COLOUR = (1.0, 0.62, 0.0, 0.45)
-"""A disc under the robot marks the robot in the view from above; its radius is a share of the view's width."""
+"""The radius, as a fraction of the view's width, and the colour of the disc under the robot.
+
+The disc marks the robot in the view from above.
+"""
 _OVERSAMPLING = 2
 """Factor by which the view from above is drawn larger and reduced again, which gives smooth edges.
 

@@ -19,7 +19,7 @@ _REST_S = 1.0
 
 
 class Things:
-    """The things of a world in their present state; the bodies in the model always agree with them."""
+    """The things of a world in their present state; the bodies in the model always agree with this state."""
 
     def __init__(self, model: Any, data: Any, world: TwinWorld) -> None:
         self._model = model
@@ -47,9 +47,9 @@ class Things:
         self._update_bodies(index)
 
     def _update_bodies(self, index: int) -> None:
-        """Put the bodies of a thing in their places and show the tag of the thing's state.
+        """Move the bodies of a thing to their places and show the tag of the thing's state.
 
-        The panel of an open door is parked; the sign above the door stays.
+        The panel of an open door is parked below the floor; the sign above the door stays.
         """
         thing = self._things[index]
         is_open_door = thing.kind == "door" and thing.state == "open"
@@ -63,7 +63,7 @@ class Things:
             self._model.geom(name).matid = material
 
     def _place_body(self, name: str, thing: Thing, is_here: bool) -> None:
-        """Put a body at the place and heading of a thing; below the floor unless ``is_here``."""
+        """Move a body to the place and heading of a thing; if ``is_here`` is False, park the body below the floor."""
         body = int(self._model.body(name).mocapid[0])
         cos_half, sin_half = Pose(heading=thing.heading / 2).ahead(1.0)
         self._data.mocap_pos[body] = thing.x, thing.y, 0.0 if is_here else _PARKED_Z
@@ -74,8 +74,8 @@ class Things:
 class _Walk:
     """The state of a mover.
 
-    ``way`` is the distance along the path and back, metres. ``sign`` is 1, or -1 while the mover walks backwards.
-    Until the time ``rests_until``, the mover stands still. ``body`` is its mocap index.
+    ``way`` is the distance walked along the path and back, metres. ``sign`` is 1, or -1 while the mover walks
+    backwards. The mover stands still until the time ``rests_until``. ``body`` is the mocap index of the mover's body.
     """
 
     obstacle: Obstacle
@@ -108,7 +108,11 @@ class Movers:
                 self._advance(walk, now, dt, pose)
 
     def _advance(self, walk: _Walk, now: float, dt: float, pose: Pose) -> None:
-        """Let a mover take a step, unless the mover touches the robot and the step leads nearer to the robot."""
+        """Move a mover by one step.
+
+        If the mover touches the robot and the step would lead nearer to the robot, turn the mover round and let it rest
+        instead.
+        """
         obstacle = walk.obstacle
         way = walk.way + walk.sign * walk.obstacle.speed * dt
         x, y = obstacle.position_at(way)

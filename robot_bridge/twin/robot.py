@@ -33,14 +33,14 @@ SETTLE = 0.3
 """Seconds in which the car sinks onto its wheels before the simulated time starts."""
 FULL_BATTERY = 12.4
 DRAIN = 0.4 / 3600
-"""The battery's voltage at the start, volts, and its fall, volts per second."""
+"""The battery's voltage at the start, volts, and the rate at which the voltage falls, volts per second."""
 
 
 class MujocoRobot:
     """The simulated robot; the module's docstring says how to use it.
 
-    ``world`` is the world at the start; :attr:`things` are its things now. ``clock`` is the robot itself.
-    ``camera_fault`` says why the robot has no pictures, or "" if it has pictures.
+    ``world`` is the world at the start; :attr:`things` is the present state of its things. ``clock`` is the robot
+    itself. ``camera_fault`` says why the robot has no pictures; it is "" if the robot has pictures.
 
     Raises:
         SetupError: MuJoCo is not installed, or the configuration is impossible or unsafe.
@@ -190,7 +190,7 @@ class MujocoRobot:
             self._things.change(index, is_present=False)
 
     def put(self, index: int, x: float, y: float) -> None:
-        """Put a thing, which may be in the world or not, at a place in world coordinates.
+        """Put a thing at a place in world coordinates, whether or not the thing is in the world now.
 
         Raises:
             IndexError: no thing has this index.
@@ -269,7 +269,7 @@ class MujocoRobot:
         return mean_angle * self.config.body.wheel_radius
 
     def _wheel_motion(self) -> Twist:
-        """Return the velocity that follows from the speeds of the rear wheels, even if other forces push the robot."""
+        """Return the velocity computed from the speeds of the rear wheels, even if other forces push the robot."""
         left, right = self._data.qvel[self._rear_qvel].tolist()
         radius = self.config.body.wheel_radius
         half_track = self.config.body.half_width * mjcf.TRACK

@@ -28,7 +28,7 @@ class Scanner:
         self._cosines = np.cos(angles)
 
     def ranges(self, pose: Pose) -> NDArray[np.float64]:
-        """Return the distance along each beam, metres (beams,), inf beyond the lidar's range.
+        """Return the distance along each beam, metres (beams,); inf beyond the lidar's range.
 
         ``pose`` is the pose of the rear axle in world coordinates.
         """

@@ -27,7 +27,7 @@ _FOOTER_FIELDS: Final = struct.Struct("<QQI")
 """Fields of the MCAP footer: start of the index (summary), start of the summary offsets, checksum."""
 _AFTER_INDEX_SIZE: Final = 12
 _CHUNK_SIZE: Final = 8192
-"""Bytes that a killed writer loses at most: half a second of a robot with sensors at 10 Hz."""
+"""Size of a chunk, bytes: the most that a killed writer loses. With sensors at 10 Hz, this is half a second."""
 _LATCHED: Final = frozenset({topics.MAP, topics.TF_STATIC})
 _FOREVER: Final = {"sec": 9223372036, "nsec": 854775807}
 
@@ -61,7 +61,8 @@ class BagWriter:
     def write(self, now: float, topic: str, message: Any) -> None:
         """Append a message; ``now`` is in seconds.
 
-        Every message is at least a nanosecond later than the last, so that readers keep the order of writing.
+        The time of every message is at least a nanosecond after the time of the last message, so that readers keep the
+        order of writing.
         """
         if topic not in self._channels:
             self._add_topic(topic, message.__msgtype__)
@@ -127,7 +128,10 @@ class BagWriter:
 
 
 def _qos(topic: str) -> str:
-    """Return a reliable quality of service as JSON; latched for topics whose last message late subscribers need."""
+    """Return the quality of service of a topic as JSON.
+
+    The quality is reliable. It is latched if late subscribers need the last message of the topic.
+    """
     profile = {
         "history": 1,
         "depth": 10,
@@ -143,10 +147,12 @@ def _qos(topic: str) -> str:
 
 
 def find(path: Path) -> Path:
-    """Return the MCAP file of a bag, or of a folder that holds one bag; ``path`` may be the file itself.
+    """Return the MCAP file of the bag ``path``, or of the only bag in the folder ``path``.
+
+    ``path`` may also be the file itself.
 
     Raises:
-        RecordingError: ``path`` does not exist, or holds no MCAP file or several.
+        RecordingError: ``path`` does not exist, or contains no MCAP file or more than one.
     """
     # os.path returns False for a name that is too long; Path would raise.
     if os.path.isfile(path):
@@ -162,7 +168,7 @@ def find(path: Path) -> Path:
 
 
 def is_complete(path: Path) -> bool:
-    """Return whether the MCAP file has an end, so that its writer was not killed.
+    """Return whether the MCAP file has an end; if it has none, its writer was killed.
 
     Raises:
         RecordingError: the file cannot be read.
@@ -185,7 +191,9 @@ def _read_end(file: BinaryIO) -> bytes:
 
 
 def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
-    """Yield (topic, nanoseconds, message) in the order of writing; a file without an end gives its whole records.
+    """Yield (topic, nanoseconds, message) in the order of writing.
+
+    If the file has no end, yield the messages up to the last complete record.
 
     Raises:
         RecordingError: the file is not a bag, or is damaged; all messages before the damage are yielded first.
@@ -221,8 +229,8 @@ def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
 def _read_records(file: BinaryIO, has_end: bool) -> Iterator[tuple[str, str, int, bytes]]:
     """Yield (topic, type, nanoseconds, bytes) of every message.
 
-    Sequence numbers count from 1, so that missing messages are noticed; 0 means that the writer did not count. If the
-    file has an end, the checksum of the index is checked at last.
+    The writer numbers the messages from 1, so that missing messages are noticed. The number 0 means that the writer did
+    not count. If the file has an end, the checksum of the index is checked last.
 
     Raises:
         EOFError: the file ends within a record.

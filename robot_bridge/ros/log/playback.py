@@ -1,7 +1,9 @@
 """Play a log back: make the calls to journals that :class:`robot_bridge.ros.log.recorder.BagRecorder` received.
 
-Pictures are left out. The times of maps are exact to a nanosecond, all other values are exact. The contents of a log
-may come from other people. Contents are never executed; contents that cannot be read raise :class:`RecordingError`.
+Pictures are left out. The times of maps are exact to a nanosecond; all other values are exact.
+
+A log may come from other people. Therefore its contents are never executed, and contents that cannot be read raise
+:class:`RecordingError`.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ def read_log(path: Path | str) -> Log:
     """Return the log in a folder, a bag or an MCAP file.
 
     Raises:
-        RecordingError: no log is there, or another program wrote the log.
+        RecordingError: ``path`` has no log, or another program wrote the log.
     """
     file = bag.find(Path(path))
     with closing(bag.read(file)) as messages_of_log:
@@ -100,9 +102,9 @@ class _Teller:
         }
 
     def read(self, topic: str, message: Any) -> None:
-        """Make the calls that a message stands for.
+        """Make the calls to the journals that a message stands for.
 
-        Messages on other topics are ignored, because such messages only repeat the contents of records.
+        Ignore a message on a topic without a reader, because such a message only repeats the contents of records.
         """
         if topic in self._record_readers:
             record = from_json(message.data)
@@ -131,9 +133,10 @@ class _Teller:
             journal.record_estimate(estimate)
 
     def _restore_scan(self, record: list[Any] | None) -> Scan | None:
-        """Return a recorded scan; return the same object for every record of the same scan, as the robot did.
+        """Return a recorded scan, or None if ``record`` is None.
 
-        The record holds the scan's number and fields; the ranges come from the last scan message.
+        All records of the same scan give the same object, as in the recorded run. A record holds the scan's number and
+        fields; the ranges come from the last scan message.
         """
         if record is None:
             return None
@@ -164,7 +167,7 @@ class _Teller:
                 journal.record_action(record["now"], _require(ActionResult, record["acted"]))
 
     def _read_note(self, record: dict[str, Any]) -> None:
-        """Record a note in the journals, except the first note, which the log itself has written."""
+        """Record a note in the journals; skip the first note, which the recorder itself has written."""
         if not self._is_first_note_read:
             self._is_first_note_read = True
             return
@@ -173,7 +176,7 @@ class _Teller:
 
 
 def _require(kind: type[_T], value: object) -> _T:
-    """Return the value; raise TypeError if the value is not of this type."""
+    """Return the value; raise TypeError if the value is not of the type ``kind``."""
     if not isinstance(value, kind):
         raise TypeError(f"{type(value).__name__} where {kind.__name__} belongs")
     return value

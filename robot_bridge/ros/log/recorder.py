@@ -42,7 +42,7 @@ _ROBOT: Final = topics.Topics()
 class BagRecorder(Journal):
     """A journal that writes a bag. Any thread may call the methods.
 
-    If the disk fails, the log ends but the run goes on; ``fault`` then says why. Without a fault, ``fault`` is "".
+    If the disk fails, the log ends but the run goes on, and ``fault`` says why. Without a failure, ``fault`` is "".
 
     Raises:
         SetupError: the folder ``path`` exists, or cannot be made.
@@ -61,12 +61,12 @@ class BagRecorder(Journal):
         self._has_started = False
 
     def record_observation(self, observation: Observation) -> None:
-        """Keep an observation until the next call that has a time."""
+        """Store an observation; the next call that has a time writes it."""
         with self._lock:
             self._pending_observation = observation
 
     def record_estimate(self, estimate: Estimate) -> None:
-        """Keep an estimate until the next call that has a time."""
+        """Store an estimate; the next call that has a time writes it."""
         with self._lock:
             self._pending_estimate = estimate
 
@@ -109,9 +109,9 @@ class BagRecorder(Journal):
                 self._end_log(error)
 
     def _start_log(self, now: float) -> None:
-        """Write the start of a log, the configuration and the mounting transforms, at the time of the first call.
+        """Write the start of the log: the configuration and the mounting transforms.
 
-        The first time is used because a real clock does not start at 0.
+        ``now`` is the time of the first call, because a real clock does not start at 0.
         """
         self._has_started = True
         self._flushed = now
@@ -159,9 +159,9 @@ class BagRecorder(Journal):
             self._bag.write(now, topics.TF, _pose_transforms(estimate, self._written.odometry))
 
     def _describe_observation(self, seen: Observation) -> Mapping[str, Any]:
-        """Return the values of an observation that the sensor messages do not hold exactly.
+        """Return the values of an observation that the sensor messages cannot hold exactly.
 
-        Scan and frame are lists that begin with the number of the message, which counts from 1.
+        Scan and frame are lists. The first item of a list is the number of the scan or frame message, counted from 1.
         """
         described: dict[str, Any] = {
             "scan": None,

@@ -1,8 +1,10 @@
-"""Convert values of the contract to JSON and back without loss, for the records of a log beside the messages of ROS.
+"""Convert values of the contract to JSON and back without loss, for records in a log of ROS messages.
 
-A value of the contract becomes a JSON object with the name of its class under ``_``. The key ``_`` also marks objects
-for numbers that JSON does not have (inf, NaN). It marks mappings that have a key ``_`` or keys that are not strings. A
-tuple outside of a class comes back as a list.
+A value of the contract has a class of :mod:`robot_bridge.contracts` or :mod:`robot_bridge.config`. It becomes a JSON
+object with the name of its class under the key ``_``.
+
+The key ``_`` also marks the objects for numbers that JSON does not have (inf, NaN). In addition, it marks mappings that
+have a key ``_`` or keys that are not strings. A tuple outside of a class comes back as a list.
 """
 
 from __future__ import annotations
@@ -26,11 +28,14 @@ _CLASSES: Final = {
     for kind in vars(module).values()
     if isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, Enum))
 }
-"""Name: class, of all dataclasses and enumerations that a record may hold."""
+"""For each name, the class: all dataclasses and enumerations that a record may hold."""
 
 
 def to_json(value: object) -> str:
-    """Return one line of strict JSON; values of other types than the contract's and JSON's become their ``repr``."""
+    """Return the value as one line of strict JSON.
+
+    A value that is neither of the contract nor of JSON becomes its ``repr``.
+    """
     return json.dumps(_encode(value), separators=(",", ":"), allow_nan=False)
 
 
@@ -47,7 +52,7 @@ def from_json(text: str) -> Any:
 
 
 def _encode(value: object) -> object:
-    """Return the value made of plain JSON types; :func:`_decode` is the inverse."""
+    """Return the value converted to plain JSON types; :func:`_decode` is the inverse."""
     if isinstance(value, Enum):
         return {_MARK: type(value).__name__, "value": value.value}
     if is_dataclass(value) and not isinstance(value, type):
@@ -80,7 +85,7 @@ def _encode_mapping(value: Mapping[Any, object]) -> object:
 
 
 def _decode(plain: Any) -> Any:
-    """Return the value for plain JSON types; the inverse of :func:`_encode`."""
+    """Return the value that :func:`_encode` has converted to plain JSON types."""
     if isinstance(plain, list):
         return [_decode(item) for item in plain]
     if not isinstance(plain, dict):

@@ -1,6 +1,6 @@
 """Replay the safety chain: give a chain the inputs of a recorded run and compare new results with recorded results.
 
-:class:`ChainCheck` is a journal. A log can be told to the check alone, or also to a journal that prints the events::
+:class:`ChainCheck` is a journal. A log can be played back to the check alone, or also to a journal that prints events::
 
     log = read_log("runs/robot/20261122-101500-1a2b")
     check = ChainCheck(log.config)
@@ -23,7 +23,7 @@ from robot_bridge.safety.chain import SafetyChain
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A recorded step for which the chain gives a different result today."""
+    """A recorded step for which a new chain gives a different result."""
 
     time: float
     recorded: Applied
@@ -73,7 +73,7 @@ class ChainCheck(Journal):
             self.first = self.first or Difference(now, applied, replayed)
 
     def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
-        """Stop or release the chain if the note is of an emergency stop or of a release."""
+        """Stop or release the chain if the note records an emergency stop or a release."""
         if kind == "emergency_stop":
             self._chain.stop(str(data.get("reason", "")))
         elif kind == "release":

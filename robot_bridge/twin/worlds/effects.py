@@ -1,4 +1,4 @@
-"""Carry out effects in the twin for which the robot would need an arm, such as picking up a thing.
+"""Carry out in the twin the effects that would need an arm on a real robot, such as picking up a thing.
 
 An effect happens only if the robot truly stands at the right place and looks in the right direction.
 """
@@ -54,7 +54,7 @@ class TwinEffects:
         return None if self._carrying is None else self._robot.things[self._carrying]
 
     def pick_up(self) -> EffectResult:
-        """Take the key, ball or box ahead into the empty hand."""
+        """Take the key, ball or box ahead, if the hand is empty."""
         cell = self._find_faced_cell()
         if isinstance(cell, str):
             return EffectResult(False, cell)
@@ -71,7 +71,7 @@ class TwinEffects:
         return _result(thing)
 
     def drop(self) -> EffectResult:
-        """Put the thing in hand into the free cell ahead."""
+        """Put the thing in hand into the cell ahead, if that cell is free."""
         cell = self._find_faced_cell()
         if isinstance(cell, str):
             return EffectResult(False, cell)
@@ -98,7 +98,11 @@ class TwinEffects:
         return EffectResult(False, f"nothing opens on a {kind}" if kind else "there is nothing ahead")
 
     def _toggle_door(self, index: int, cell: Cell) -> EffectResult:
-        """Open or close a door; a locked door needs the key of its colour, and an open door must be clear."""
+        """Open or close a door.
+
+        A locked door opens only with the key of its colour in hand. An open door closes only if nothing stands in the
+        doorway.
+        """
         door = self._robot.things[index]
         in_hand = self.carrying
         has_key = in_hand is not None and (in_hand.kind, in_hand.color) == ("key", door.color)
@@ -110,7 +114,7 @@ class TwinEffects:
         return _result(self._robot.things[index])
 
     def _open_box(self, index: int) -> EffectResult:
-        """Take a box out of the world and put the thing in the box, if any, in its place."""
+        """Take a box out of the world; if a thing is in the box, put the thing in the place of the box."""
         box = self._robot.things[index]
         self._robot.remove(index)
         inside = self._contents.get(index)
@@ -177,9 +181,9 @@ class TwinEffects:
         return False
 
     def _is_blocked(self, cell: Cell, door: int) -> bool:
-        """Return whether the robot or a solid thing is in the cell, where the panel of a closed door would be.
+        """Return whether the robot or a solid thing is in the cell of a door, where the closed panel would be.
 
-        ``door`` is the index of the door, which does not count.
+        ``door`` is the index of the door, which does not count as a solid thing.
         """
         x, y = middle(cell)
         body = self._robot.config.body

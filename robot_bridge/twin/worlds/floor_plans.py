@@ -76,7 +76,9 @@ def single_room(width: float, height: float) -> FloorPlan:
 
 
 def divide_rooms(plan: FloorPlan, rng: Generator, rooms: int, smallest: float = 2.2) -> FloorPlan:
-    """Divide the longest room that can be divided, until the plan has ``rooms`` rooms or no room can be divided.
+    """Return the plan after dividing rooms until it has ``rooms`` rooms or no room can be divided.
+
+    Each time, the longest room that can be divided is divided.
 
     Args:
         plan: the plan to divide.
@@ -96,7 +98,7 @@ def divide_rooms(plan: FloorPlan, rng: Generator, rooms: int, smallest: float = 
 
 
 def _split(plan: FloorPlan, room: Room, rng: Generator, smallest: float) -> FloorPlan | None:
-    """Return the plan with a wall across the longer side of the room, or None if no place for a wall was found."""
+    """Return the plan with a new wall across the longer side of the room, or None if no place for a wall was found."""
     width, height = room.size
     axis = 1 if height > width else 0
     low, high = room.span(axis)
@@ -112,7 +114,7 @@ def _split(plan: FloorPlan, room: Room, rng: Generator, smallest: float) -> Floo
 
 
 def _is_blocked(doorway: Doorway, room: Room, axis: int, position: float) -> bool:
-    """Return whether a new wall of the room, at ``position`` on the axis, would end in or close to the doorway."""
+    """Return whether a new wall of the room, at ``position`` on the axis, would end in the doorway or close to it."""
     room_with_walls = room.shrink_by(-THICKNESS)
     is_in_end_wall = doorway.axis != axis and room_with_walls.contains((doorway.x, doorway.y))
     if not is_in_end_wall:
@@ -123,7 +125,7 @@ def _is_blocked(doorway: Doorway, room: Room, axis: int, position: float) -> boo
 
 
 def _add_wall(plan: FloorPlan, room: Room, axis: int, position: float, rng: Generator) -> FloorPlan:
-    """Return the plan with the room divided in two by a wall with a doorway, at ``position`` on the axis."""
+    """Return the plan with the room divided in two by a wall at ``position`` on the axis; the wall has a doorway."""
     low, high = room.span(1 - axis)
     doorway, walls = _draw_wall_with_doorway(axis, position, low, high, rng)
 
@@ -139,7 +141,10 @@ def _add_wall(plan: FloorPlan, room: Room, axis: int, position: float, rng: Gene
 def _draw_wall_with_doorway(
     axis: int, position: float, low: float, high: float, rng: Generator
 ) -> tuple[Doorway, tuple[Wall, Wall]]:
-    """Return (doorway, two pieces of wall) at ``position`` on the axis, from ``low`` to ``high`` on the other axis."""
+    """Return (doorway, two pieces of wall) for a new wall at ``position`` on the axis.
+
+    The wall goes from ``low`` to ``high`` on the other axis.
+    """
     width = round(float(rng.uniform(*DOORWAYS)), 2)
     edge = width / 2 + _MIN_BESIDE_DOORWAY
     along = round(float(rng.uniform(low + edge, high - edge)), 2)
@@ -155,5 +160,5 @@ def _draw_wall_with_doorway(
 
 
 def _point(axis: int, position: float, along: float) -> Point:
-    """Return the (x, y) with the coordinate ``position`` on the axis and ``along`` on the other axis."""
+    """Return the (x, y) whose coordinate is ``position`` on the axis and ``along`` on the other axis."""
     return (position, along) if axis == 0 else (along, position)

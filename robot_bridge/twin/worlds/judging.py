@@ -1,7 +1,7 @@
 """Judge whether a level is solved, with the MiniGrid environment from which the twin was built.
 
-The environment is the shadow of the twin. The shadow takes the step of a primitive only after the primitive has
-physically happened in the twin. The shadow is never rendered and never shown to the agent.
+The environment is the shadow of the twin: it takes the step of a primitive only after the primitive has physically
+happened in the twin. The shadow is never rendered and never shown to the agent.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class ShadowJudge:
         self._is_truncated = bool(truncated)
 
     def count_failed_primitive(self) -> None:
-        """Count a primitive that was tried in vain: as in MiniGrid, a step is used up although nothing changed."""
+        """Count a primitive that failed: as in MiniGrid, it uses up a step although nothing changed."""
         self.simulator.step_count += 1
         self._is_truncated = self.simulator.step_count >= self.simulator.max_steps
 

@@ -90,7 +90,7 @@ class Level:
 
 
 def level_world(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Level:
-    """Build the twin of a level.
+    """Return a level of MiniGrid with the twin built from it.
 
     Args:
         env_id: the name of the level in MiniGrid.
@@ -174,7 +174,10 @@ def _convert_thing(item: Any, cell: Cell, walls: set[Cell] | frozenset[Cell] = f
 
 
 def _add_contents(simulator: Any, things: list[Thing]) -> dict[int, int]:
-    """Append the things in boxes to ``things``; return index of the box -> index of the thing in the box."""
+    """Append the things in boxes to ``things``.
+
+    Return a dictionary from the index of each full box to the index of the thing in the box.
+    """
     contents: dict[int, int] = {}
     for index, thing in enumerate(tuple(things)):
         item = simulator.grid.get(*cell_at(thing.x, thing.y))
@@ -183,9 +186,9 @@ def _add_contents(simulator: Any, things: list[Thing]) -> dict[int, int]:
 
 
 def _add_inside(item: Any, index: int, things: list[Thing], contents: dict[int, int]) -> None:
-    """If ``item``, the thing with this index, is a full box, add its contents to ``things`` and ``contents``.
+    """If a thing is a full box, add the thing in the box to ``things`` and ``contents``.
 
-    Boxes may be nested.
+    ``item`` is the thing in MiniGrid, ``index`` its index in ``things``. Boxes may be nested.
     """
     if item.contains is None:
         return

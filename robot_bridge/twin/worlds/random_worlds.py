@@ -21,7 +21,7 @@ from robot_bridge.twin.worlds.world import Obstacle, Point, TwinWorld
 FREE_AT_START = 0.6
 """Radius around the middle of the robot's footprint that is kept free of obstacles, metres."""
 PASSAGE = 0.55
-"""Room to pass, metres: kept free between pieces of furniture, and between furniture and walls."""
+"""Width, metres, kept free between pieces of furniture, and between furniture and walls, so that the robot can pass."""
 _FREE_AT_DOORWAY = 0.75
 """Radius around the middle of a doorway that is kept free of obstacles, metres."""
 _MOVER_FROM_START = 1.0
@@ -61,7 +61,7 @@ def make_cluttered(seed: int) -> TwinWorld:
 
 @dataclass(slots=True)
 class _Site:
-    """A flat while obstacles are added.
+    """A flat to which obstacles are being added.
 
     ``robot`` is the (x, y) of the footprint's middle at the start, ``heading`` the robot's heading. ``taken`` holds a
     disc around each obstacle that stands still.
@@ -114,7 +114,7 @@ class _Site:
             yield Obstacle.box(x, y, half_x, half_y, height)
 
     def mover(self) -> Iterator[Obstacle]:
-        """Yield an obstacle that walks a path with two to four corners in a room, or nothing if none was found.
+        """Yield an obstacle that walks a path with two to four corners in a room, or nothing if no path was found.
 
         A path with three or four corners is closed.
         """
@@ -135,7 +135,7 @@ class _Site:
                 return
 
     def places(self, radius: float) -> Iterator[Point]:
-        """Yield a free place for a disc of this radius and mark the disc taken; yield nothing without a free place."""
+        """Yield a free place for a disc of this radius and mark the place as taken; yield nothing if none was found."""
         for _ in range(_MAX_TRIES):
             room = self._draw_room().shrink_by(radius + PASSAGE)
             x, y = self._draw_point(room)
@@ -161,7 +161,7 @@ class _Site:
         return round(x, 3), round(y, 3)
 
     def _is_free(self, x: float, y: float, radius: float) -> bool:
-        """Return whether an obstacle may stand here, away from the start, the doorways and other obstacles."""
+        """Return whether an obstacle at (x, y) would be away from the start, the doorways and other obstacles."""
         kept_free = [(*self.robot, FREE_AT_START)]
         kept_free += [(doorway.x, doorway.y, _FREE_AT_DOORWAY) for doorway in self.plan.doorways]
         if _touches_any(x, y, radius, kept_free):
@@ -169,7 +169,7 @@ class _Site:
         return not _touches_any(x, y, radius, self.taken, gap=PASSAGE)
 
     def _is_clear(self, point: Point, radius: float) -> bool:
-        """Return whether a mover may be at a point: clear of obstacles and away from the robot's start."""
+        """Return whether a mover at a point would be clear of obstacles and away from the robot's start."""
         x, y = point
         from_start = hypot(x - self.robot[0], y - self.robot[1])
         is_away_from_start = from_start >= _MOVER_FROM_START + radius

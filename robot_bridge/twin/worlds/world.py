@@ -44,11 +44,12 @@ class Thing:
     """A thing of a level that the robot can recognise by its tag.
 
     Keys, balls and boxes are cubes with a tag on each side. A door is a panel across its cell, with tags on both faces,
-    and a sign above; an open door has only the sign. A goal or lava is a mark on the floor and a sign with four sides
-    above.
+    and a sign above; an open door has only the sign. A goal or lava is a mark on the floor, with a four-sided sign
+    above it.
 
-    ``state`` is one of ``DOOR_STATES`` for a door, "" for other things. ``heading`` is the direction of passing through
-    a door, radians. A thing with ``is_present`` False is not in the world now, for example because it is in a box.
+    ``state`` is one of ``DOOR_STATES`` for a door, "" for other things. ``heading`` is the direction in which a robot
+    passes through a door, radians. A thing with ``is_present`` False is not in the world now, for example because it is
+    in a box.
     """
 
     kind: Kind
@@ -77,10 +78,10 @@ class Obstacle:
     """An obstacle, which has no tag; make one with :meth:`pole`, :meth:`leg`, :meth:`seat`, :meth:`box`, :meth:`mover`.
 
     ``half_x`` and ``half_y`` are half the extent of a box, or the radius of a cylinder, metres. ``height`` is the
-    obstacle's own height, ``bottom`` the height of its lower side above the floor, metres.
+    distance from the lower to the upper side. ``bottom`` is the height of the lower side above the floor, metres.
 
     An obstacle with a ``path`` walks along the points and back, for ever, at ``speed`` m/s. After touching the robot,
-    the obstacle stops and turns back. If ``is_glass``, neither the lidar nor the camera sees the obstacle.
+    the obstacle stops and turns back. If ``is_glass`` is True, neither the lidar nor the camera sees the obstacle.
     """
 
     name: str
@@ -107,7 +108,7 @@ class Obstacle:
 
     @staticmethod
     def seat(x: float, y: float, radius: float = 0.29) -> Obstacle:
-        """Return the seat of a chair, above the robot and the plane of its lidar."""
+        """Return the seat of a chair, which is above the robot and above the plane of its lidar."""
         return Obstacle("seat", "cylinder", x, y, radius, radius, 0.03, bottom=0.45)
 
     @staticmethod
@@ -165,7 +166,7 @@ class TwinWorld:
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """The rectangle ``(x0, y0, x1, y1)`` around all walls, around the middles of all things, and the start."""
+        """The rectangle ``(x0, y0, x1, y1)`` around the start, all walls, and the middles of things and obstacles."""
         xs = [self.start.x]
         ys = [self.start.y]
         for wall in self.walls:
@@ -181,7 +182,7 @@ class TwinWorld:
 
 
 def merge_walls(walls: Iterable[Wall]) -> tuple[Wall, ...]:
-    """Return the same walls in fewer boxes.
+    """Return the same walls as fewer boxes.
 
     Neighbours that share a whole side are joined into a single box, first along x, then along y.
     """
