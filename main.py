@@ -105,6 +105,7 @@ class Loop:
         if latest.solved:
             return
 
+        # Later rounds know the attempts of round 0, and the planner is told about the writers.
         level = self.compiled.add_round_zero(level, latest)
         agent = latest.choose_kept_library(level.known)
         failed: list[FailedPlan] = []
@@ -144,7 +145,8 @@ class Loop:
 
         played = self._code_and_act(level, number, plan, snapshot, start, agent)
         if played.attempts:
-            # After a plan that was executed to its end, the next round begins where the plan ended.
+            # After a plan that was executed to its end, the next round begins where the plan ended. If this round
+            # executed nothing, the world still is at ``start``.
             is_carried_out = played.attempts[-1].outcome.status in (Status.GOAL_NOT_REACHED, Status.SUCCESS)
             if not is_carried_out:
                 level.world.restore(start)
@@ -155,21 +157,21 @@ class Loop:
     ) -> Round:
         """Let the coder write the code of a plan, and execute the plan; repeat both with the report on the failure.
 
-        There are at most 1 + :data:`MAX_SEMANTIC_RETRY` attempts. An attempt of round 0 at the same plan from the same
-        state counts as the first of them; the coder goes on from its code and report.
+        There are at most 1 + :data:`MAX_SEMANTIC_RETRY` attempts. If round 0 executed the same plan from the same
+        state, its attempts are taken over as the first ones, and the coder goes on from their code and report.
 
         Args:
             start: state of the world before the plan.
             agent: the agent before the plan.
         """
         attempts = level.find_round_zero_attempts(plan, start)
-        round_zero = len(attempts)
+        taken_over = len(attempts)
         reason = ""
-        refusal = ""  # why the latest code was not merged
+        refusal = ""  # why the latest code of the coder was not accepted
         objection = ""
         failure: CodeFailure | None = None
 
-        for attempt in range(round_zero + 1, MAX_SEMANTIC_RETRY + 2):
+        for attempt in range(taken_over + 1, MAX_SEMANTIC_RETRY + 2):
             if attempts:
                 agent = attempts[-1].agent
             report = attempts[-1].report if attempts else ""
@@ -179,10 +181,10 @@ class Loop:
             if isinstance(patch, CodeFailure):
                 failure = patch
                 reason = refusal = patch.reason
-                nothing_executed = len(attempts) == round_zero
-                if nothing_executed and not patch.has_merged:
-                    break  # the coder cannot write executable code for this plan, but perhaps for another plan
-                continue  # the coder is told why its code was refused
+                has_executed = len(attempts) > taken_over
+                if not has_executed and not patch.has_merged:
+                    break  # the coder cannot write valid code for this plan, but perhaps for another plan
+                continue  # the code was valid but failed the regression check: the coder is told why
             failure = None
 
             if isinstance(patch, PlanObjection):

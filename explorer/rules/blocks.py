@@ -41,7 +41,7 @@ crafting tables.
 """
 State = Literal["", "open", "on"]
 
-FACTS: Final[dict[str, list[Any]]] = json.loads(Path(__file__).with_name("minecraft.json").read_text("utf-8"))
+FACTS: Final[dict[str, list[Any]]] = json.loads(Path(__file__).with_name("items_and_recipes.json").read_text("utf-8"))
 """Name of a table -> its rows; the tables list vanilla's blocks, items, recipes and tool speeds.
 
 ``scripts/rules`` writes the file from which they are read.

@@ -1,7 +1,7 @@
 """The items: which block an item places, which blocks it digs, and how fast it digs.
 
-Items and recipes are entries of ``minecraft.json``, which ``scripts/rules`` writes. Tools do not wear out. Beds, doors,
-liquids and blocks that act like air cannot be placed.
+Items and recipes are entries of ``items_and_recipes.json``, which ``scripts/rules`` writes. Tools do not wear out.
+Beds, doors, liquids and blocks that act like air cannot be placed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The recipes: what crafting takes and gives. There is no smelting, brewing or stonecutting.
 
-Some recipes of vanilla give the same result and differ only in the kind of an ingredient; here, they are a single
-recipe. The kinds of such an ingredient form a group, and any mixture of them will do. For example, any planks make a
-chest. Crafting uses up all ingredients, even the buckets of a cake.
+Recipes are entries of ``items_and_recipes.json``. Some recipes of vanilla give the same result and differ only in the
+kind of an ingredient; here, they are a single recipe. The kinds of such an ingredient form a group, and any mixture of
+them will do. For example, any planks make a chest. Crafting uses up all ingredients, even the buckets of a cake.
 """
 
 from __future__ import annotations

@@ -224,8 +224,7 @@ def _count_up(count: int) -> NDArray[np.int32]:
 
 
 def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return the faces of cells that are turned to the eye, in range and in the field of view, from the farthest to the
-    nearest.
+    """Return the faces turned to the eye that are in range and in the field of view, the farthest first.
 
     Returns:
         Unit vectors from the eye to the middles of the faces; and the faces, as a pair of arrays: the cell of each
@@ -247,7 +246,8 @@ def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int
         along = turned[:, axis]
         middle[:, axis] = along + (along < _HEAD[axis])
         if axis == 1:
-            # Aim beside the middle, because a ray through edges would enter an arbitrary one of two cells.
+            # The eye is above the middle of a cell, so a ray to the middle of a horizontal face can pass exactly through
+            # a vertical edge, where the cell that the ray enters is arbitrary. Rays to the other faces never do.
             middle[:, 0] += _ASIDE * np.sign(turned[:, 0])
         vectors.append(middle - _EYE)
         cells.append(turned)

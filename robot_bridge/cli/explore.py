@@ -39,13 +39,13 @@ def explore_place(options: ExploreOptions) -> int:
     memory = ExplorationMemory()
     if options.memory:
         memory.load_from_disk(options.memory)
-    crew = models.resolve_models(options.models, robot)
+    resolved_models = models.resolve_models(options.models, robot)
     trail = Trail()
     with ExitStack() as stack:
         body = stack.enter_context(robots.open_robot(robot, config, topics))
         folder = outputs.make_output_folder(options.output)
         stack.enter_context(log_to_folder(folder))
-        model, desk = models.account_calls(crew, options.models, robot.seed, folder)
+        model, call_desk = models.account_calls(resolved_models, options.models, robot.seed, folder)
         journals = outputs.open_journals(options.output, config, folder, body.clock.now(), body.top_view, stack)
 
         navigation = Navigation(config, body.start)
@@ -61,8 +61,8 @@ def explore_place(options: ExploreOptions) -> int:
         summary = _explore(explorer, options.minutes)
         outputs.write_map(folder / outputs.MAP, navigation.map, trail.poses, navigation.frontiers(), memory)
 
-    summary = replace(_drop_unsent(summary, desk), interventions=count_interventions(summary.interventions))
-    _report(options, folder, summary, desk)
+    summary = replace(_drop_unsent(summary, call_desk), interventions=count_interventions(summary.interventions))
+    _report(options, folder, summary, call_desk)
     ending = Ending(summary.ended)
     for fault in _list_model_faults(ending, model):
         print(fault, file=sys.stderr)
@@ -109,9 +109,9 @@ def _list_model_faults(ending: Ending, model: models.AccountedModel | None) -> I
         yield f"nothing more was described: {model.unseeing}"
 
 
-def _drop_unsent(summary: Summary, desk: CallDesk | None) -> Summary:
+def _drop_unsent(summary: Summary, call_desk: CallDesk | None) -> Summary:
     """Return the summary without the calls that failed before a request was sent, such as a call past the budget."""
-    unsent = summary.calls - len(desk.ledger.records) if desk else 0
+    unsent = summary.calls - len(call_desk.ledger.records) if call_desk else 0
     # The difference can be negative, because an unsent call does not count as failed if its result was not awaited.
     failed = max(0, summary.failed_calls - unsent)
     return replace(summary, calls=summary.calls - unsent, failed_calls=failed)
@@ -151,9 +151,9 @@ def _record_options(options: ExploreOptions) -> dict[str, object]:
     }
 
 
-def _report(options: ExploreOptions, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
+def _report(options: ExploreOptions, folder: Path, summary: Summary, call_desk: CallDesk | None) -> None:
     """Write the summary into ``folder`` and print the summary."""
-    records = desk.ledger.records if desk else ()
+    records = call_desk.ledger.records if call_desk else ()
     cost = sum((record.cost or 0 for record in records), start=0)
     written = {"settings": _record_options(options), **asdict(summary), "cost_usd": float(cost)}
     write_atomic(folder / outputs.SUMMARY, json_text(written, indent=1) + "\n")

@@ -253,8 +253,7 @@ class Draw:
     def _finish_recipe(
         self, task: Task, raw: dict[str, int], recipes: tuple[tuple[str, int], ...], where: Area, hidden: set[str]
     ) -> None:
-        """Add what is missing for crafting: the ingredients that are not hidden, a table if a recipe needs it, and the
-        hop to craft.
+        """Complete the plan of a craft: add the other ingredients, a table if a recipe needs it, and the hop.
 
         Args:
             raw: raw material -> count.
