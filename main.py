@@ -145,8 +145,7 @@ class Loop:
 
         played = self._code_and_act(level, number, plan, snapshot, start, agent)
         if played.attempts:
-            # After a plan that was executed to its end, the next round begins where the plan ended. If this round
-            # executed nothing, the world still is at ``start``.
+            # After a plan that was executed to its end, the next round begins where the plan ended.
             is_carried_out = played.attempts[-1].outcome.status in (Status.GOAL_NOT_REACHED, Status.SUCCESS)
             if not is_carried_out:
                 level.world.restore(start)
@@ -166,7 +165,7 @@ class Loop:
         """
         attempts = level.find_round_zero_attempts(plan, start)
         taken_over = len(attempts)
-        reason = ""
+        reason = ""  # why the latest attempt or code failed; it stays when the loop ends without another one
         refusal = ""  # why the latest code of the coder was not accepted
         objection = ""
         failure: CodeFailure | None = None
@@ -184,7 +183,7 @@ class Loop:
                 has_executed = len(attempts) > taken_over
                 if not has_executed and not patch.has_merged:
                     break  # the coder cannot write valid code for this plan, but perhaps for another plan
-                continue  # the code was valid but failed the regression check: the coder is told why
+                continue  # ask again with the reason of the refusal
             failure = None
 
             if isinstance(patch, PlanObjection):

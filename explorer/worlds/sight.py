@@ -246,8 +246,8 @@ def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int
         along = turned[:, axis]
         middle[:, axis] = along + (along < _HEAD[axis])
         if axis == 1:
-            # The eye is above the middle of a cell, so a ray to the middle of a horizontal face can pass exactly through
-            # a vertical edge, where the cell that the ray enters is arbitrary. Rays to the other faces never do.
+            # The eye is above the middle of a cell. A ray to the middle of a horizontal face can pass exactly through a
+            # vertical edge, where the cell that the ray enters is arbitrary. Rays to other faces never do.
             middle[:, 0] += _ASIDE * np.sign(turned[:, 0])
         vectors.append(middle - _EYE)
         cells.append(turned)
