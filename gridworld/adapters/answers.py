@@ -10,7 +10,6 @@ If the model may name several actions, a statement may also be a list of actions
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -239,4 +238,4 @@ def _read_confidence(answer: Mapping[str, Any]) -> float | None:
     value = next((answer[key] for key in answer if key.lower() == "confidence"), None)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and 0 <= value <= 1 else None
+    return float(value) if 0 <= value <= 1 else None  # NaN is not between the bounds

@@ -198,7 +198,7 @@ class LanguageModel(ModelInterface):
         abilities = find_abilities(self._ref.name, SETUP_TIMEOUT_S)
         if not abilities or "vision" in abilities:  # some servers list no abilities
             return ""
-        return self.blind(f"it is able of {', '.join(abilities)}")
+        return self.blind(f"it is capable of {', '.join(abilities)}")
 
     def blind(self, why: str) -> str:
         """Return the error message for a model that takes no images. ``why`` is what the server says about it."""

@@ -75,7 +75,7 @@ def test_only_actions_of_the_space_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "confidence"), [("0.25", 0.25), ("1", 1.0), ("7", None), ("NaN", None), ("true", None)]
+    ("told", "confidence"), [("0.25", 0.25), ("1", 1.0), ("7", None), ("NaN", None), ("true", None), ("1" * 400, None)]
 )
 def test_confidence(told: str, confidence: float | None) -> None:
     assert read_choice(f'{{"action": 1, "confidence": {told}}}', ACTION_NAMES) == Choice(1, confidence)
