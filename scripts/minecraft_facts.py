@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import product
-from typing import Any, Final
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain, product
+from typing import Any, Final, TypeAlias
 
 import minecraft_data
 
-MENDED: Final[dict[str, dict[str, Any]]] = {
+Row: TypeAlias = dict[str, Any]
+
+MENDED: Final[dict[str, Row]] = {
     "peony": {"material": "plant", "harvestTools": {}},
     "coarse_dirt": {"material": "dirt"},
     "podzol": {"material": "dirt"},
@@ -27,56 +30,76 @@ def item_name(key: str | int) -> str:
     return name
 
 
-def block_row(row: dict[str, Any]) -> list[Any]:
+def block_row(row: Row) -> list[Any]:
     """Return name, hardness (-1: cannot be dug), 1 if a body collides, material, what breaks it, what it may drop."""
-    row = {**row, **MENDED.get(row["name"], {})}
-    drops = {drop["item"] for drop in LOOT.get(row["name"], ()) if not drop.get("silkTouch")}
+    name = row["name"]
+    row = row | MENDED.get(name, {})
+    drops = set()
+    for drop in LOOT.get(name, ()):
+        if not drop.get("silkTouch"):
+            drops.add(drop["item"])
     hardness = row["hardness"] if row["diggable"] else -1
-    tools = sorted(item_name(key) for key in row.get("harvestTools", ()))
-    return [row["name"], hardness, int(row["boundingBox"] == "block"), row.get("material", ""), tools, sorted(drops)]
+    collides = int(row["boundingBox"] == "block")
+    material = row.get("material", "")
+    tools = sorted(map(item_name, row.get("harvestTools", ())))
+    return [name, hardness, collides, material, tools, sorted(drops)]
 
 
-def split_recipe(row: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+def split_recipe(row: Row) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """Return what recipes that differ only in their ingredients have in common, and the ingredients."""
     shape = row.get("inShape", [])
-    cells = row.get("ingredients") or [cell for line in shape for cell in line]
+    cells = row.get("ingredients") or list(chain.from_iterable(shape))
     kinds = list(dict.fromkeys(cell for cell in cells if cell is not None))
     result = row["result"]
-    head = (item_name(result["id"]), result["count"], max(map(len, shape), default=0), len(shape))
+    width = max(map(len, shape), default=0)
     places = tuple(-1 if cell is None else kinds.index(cell) for cell in cells)
-    return (*head, places), tuple(map(item_name, kinds))
+    layout = (item_name(result["id"]), result["count"], width, len(shape), places)
+    return layout, tuple(map(item_name, kinds))
 
 
 def recipe_rows() -> Iterator[list[Any]]:
     """Yield product, count, width and height (0: any shape) of each recipe, and items and count of each ingredient."""
-    layouts: dict[tuple[Any, ...], list[tuple[str, ...]]] = {}
+    layouts = defaultdict(list)
     for rows in DATA.recipes.values():
         for row in rows:
             layout, ingredients = split_recipe(row)
-            layouts.setdefault(layout, []).append(ingredients)
+            layouts[layout].append(ingredients)
+
     for (*head, places), found in layouts.items():
-        groups = [sorted(set(names), key=NUMBERS.__getitem__) for names in zip(*found, strict=True)]
+        groups = []
+        for names in zip(*found, strict=True):
+            groups.append(sorted(set(names), key=NUMBERS.__getitem__))
         if sorted(product(*groups)) != sorted(found):
             raise ValueError(f"the ingredients of {head} cannot be chosen independently")
-        yield [*head, [[group, places.count(place)] for place, group in enumerate(groups)]]
+        counts = [places.count(place) for place in range(len(groups))]
+        yield [*head, [list(pair) for pair in zip(groups, counts, strict=True)]]
+
+
+def format_table(name: str, rows: Iterable[Any]) -> str:
+    """Return a table as a member of a JSON object, one row a line."""
+    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
+    return f'"{name}": [\n{lines}\n]'
+
+
+def speed_rows() -> Iterator[list[Any]]:
+    """Yield name of a material, and the speed of digging it by tool."""
+    for material, by_tool in DATA.materials.items():
+        speeds = {item_name(tool): by_tool[tool] for tool in sorted(by_tool)}
+        yield [material, speeds]
 
 
 def main() -> None:
-    """Print the tables with one row a line."""
-    speeds = []
-    for name, by_tool in DATA.materials.items():
-        speeds.append([name, {item_name(key): by_tool[key] for key in sorted(by_tool)}])
-    tables = {
-        "blocks": [block_row(row) for row in DATA.blocks_list],
-        "items": [row["name"] for row in DATA.items_list],
-        "recipes": sorted(recipe_rows(), key=lambda row: (NUMBERS[row[0]], row[1:])),
-        "speeds": sorted(speeds),
-    }
-    texts = []
-    for name, rows in tables.items():
-        lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-        texts.append(f'"{name}": [\n{lines}\n]')
-    print("{\n" + ",\n".join(texts) + "\n}")
+    """Print the tables."""
+    recipes = sorted(recipe_rows(), key=lambda row: (NUMBERS[row[0]], row[1:]))
+    items = [row["name"] for row in DATA.items_list]
+    tables = (
+        format_table("blocks", map(block_row, DATA.blocks_list)),
+        format_table("items", items),
+        format_table("recipes", recipes),
+        format_table("speeds", sorted(speed_rows())),
+    )
+    members = ",\n".join(tables)
+    print(f"{{\n{members}\n}}")
 
 
 if __name__ == "__main__":

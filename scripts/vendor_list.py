@@ -22,16 +22,17 @@ def describe_file(file: str, names: list[str], locked: dict[str, Any]) -> dict[s
     packages = []
     for name in names:
         entry = locked[f"node_modules/{name}"]
-        text = name.split("/")[-1].removesuffix(".js") + ".LICENSE.txt"
-        licence = entry["license"]
-        packages.append({"name": name, "version": entry["version"], "licence": licence, "licence_file": text})
+        short_name = name.split("/")[-1].removesuffix(".js")
+        package = {"name": name, "version": entry["version"], "licence": entry["license"]}
+        packages.append(package | {"licence_file": f"{short_name}.LICENSE.txt"})
     return {"file": file, "sha256": digest, "packages": packages}
 
 
 def main() -> None:
     """Print the list."""
     locked = json.loads(Path("package-lock.json").read_text(encoding="utf-8"))["packages"]
-    print(json.dumps([describe_file(file, names, locked) for file, names in FILES.items()], indent=1))
+    files = [describe_file(file, names, locked) for file, names in FILES.items()]
+    print(json.dumps(files, indent=1))
 
 
 if __name__ == "__main__":

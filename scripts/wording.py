@@ -44,6 +44,8 @@ SKIPPED = (
     "gridworld/generating/decoys.py",
 )
 
+# From Python 3.12 on the text between the braces of an f-string is a token of its own.
+_PROSE_TOKENS = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 _PATTERNS = [(re.compile(rf"\b(?:{pattern})\b"), advice) for pattern, advice in PLAIN.items()]
 
 
@@ -62,21 +64,26 @@ def iterate_passages(path: Path) -> Iterator[tuple[int, str]]:
         yield from enumerate(text.splitlines(), start=1)
         return
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.STRING, tokenize.COMMENT):
+        if token.type in _PROSE_TOKENS:
             yield token.start[0], token.string
+
+
+def find_phrases(path: Path) -> Iterator[str]:
+    """Yield a line of output for each find in a file."""
+    for first_line, prose in iterate_passages(path):
+        for pattern, advice in _PATTERNS:
+            for match in pattern.finditer(prose):
+                line = first_line + prose.count("\n", 0, match.start())
+                phrase = " ".join(match[0].split())
+                yield f'{path.relative_to(ROOT)}:{line}: "{phrase}": {advice}'
 
 
 def main() -> int:
     """Print all finds; return the exit code."""
-    status = 0
-    for path in list_prose_files():
-        for line, prose in iterate_passages(path):
-            for pattern, advice in _PATTERNS:
-                for match in pattern.finditer(prose):
-                    number = line + prose.count("\n", 0, match.start())
-                    print(f'{path.relative_to(ROOT)}:{number}: "{" ".join(match[0].split())}": {advice}')
-                    status = 1
-    return status
+    finds = [find for path in list_prose_files() for find in find_phrases(path)]
+    for find in finds:
+        print(find)
+    return 1 if finds else 0
 
 
 if __name__ == "__main__":
