@@ -91,7 +91,7 @@ class CoderLLM:
         messages = question
         error = ""
         has_merged = False
-        unusable_answers = set[str]()
+        unusable_answers: set[str] = set()
         for attempt in range(1 + MAX_ROUNDS):
             result = self._ask_once(mode, messages, parameters, agent)
             if isinstance(result, PlanObjection):

@@ -251,7 +251,7 @@ def _find_finished_levels(lines: Iterable[bytes]) -> set[object]:
 
     Two kinds of levels count as unfinished: aborted levels, and levels that were begun again after their end.
     """
-    finished = set[object]()
+    finished: set[object] = set()
     for line in lines:
         try:
             record = json.loads(line)

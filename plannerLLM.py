@@ -200,7 +200,7 @@ class PlannerLLM:
         messages = question
         mode = first_mode
         error = ""
-        unusable_answers = set[str]()
+        unusable_answers: set[str] = set()
         for calls in range(1, 2 + MAX_RETRIES):
             client = self._clients[mode]
             is_last = calls == 1 + MAX_RETRIES

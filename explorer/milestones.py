@@ -120,15 +120,14 @@ def box_cells(low: Offset, high: Offset, spawn: Cell) -> tuple[Cell, Cell]:
     return least, greatest
 
 
-def box_holds(cell: Cell, least: Cell, greatest: Cell) -> bool:
-    """Return whether a cell lies in a box of cells, both corners included."""
-    return all(low <= at <= high for low, at, high in zip(least, cell, greatest, strict=True))
+def box_holds(place: Offset, least: Offset, greatest: Offset) -> bool:
+    """Return whether a place lies in a box, both corners included."""
+    return all(low <= at <= high for low, at, high in zip(least, place, greatest, strict=True))
 
 
 def inside_box(pose: Pose, rule: InsideBox, spawn: Pose) -> bool:
     """Return whether the middle of a body's base lies in the box of a rule."""
-    offset = _find_offset(pose, spawn)
-    return all(low <= at <= high for low, at, high in zip(rule.min, offset, rule.max, strict=True))
+    return box_holds(_find_offset(pose, spawn), rule.min, rule.max)
 
 
 def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:

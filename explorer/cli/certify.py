@@ -131,7 +131,7 @@ def _print_verdict(verdict: Verdict, *, as_json: bool) -> None:
 
 def _verdicts_in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
     """Yield the verdicts in the order of the places, each as soon as the verdicts of all earlier places are known."""
-    waiting = dict[int, Verdict]()
+    waiting: dict[int, Verdict] = {}
     next_index = 0
     with closing(do_in_processes(Proving(), places, workers)) as proving:
         for index, verdict in proving:

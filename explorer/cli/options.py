@@ -30,7 +30,7 @@ def read_hops(text: str) -> tuple[int, ...]:
     Raises:
         ValueError: the text is malformed, or names a number that is out of range.
     """
-    numbers = set[int]()
+    numbers: set[int] = set()
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")

@@ -22,7 +22,7 @@ def release_sets(options: ReleaseOptions = ReleaseOptions()) -> int:
     folder = options.output or Path(explorer.released.__file__).parent
     total = sum(recipe.count for recipe in RECIPES.values())
     finished = 0
-    different = list[str]()
+    different: list[str] = []
     with show_bar(options.quiet, "scenes", "certified") as update_bar:
 
         def on_scene() -> None:

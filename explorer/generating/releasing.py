@@ -66,10 +66,10 @@ def make_files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[st
     Args:
         on_scene: called after each scene.
     """
-    checksums = dict[str, str]()
+    checksums: dict[str, str] = {}
     card = [_HEAD]
     for name in SETS:
-        scenes = list[Loaded]()
+        scenes: list[Loaded] = []
         for loaded in compose_set(name):
             scenes.append(loaded)
             on_scene()

@@ -316,8 +316,8 @@ class Shading:
 
         # In `detailed`, the pixels of each tile are in row-major order, tile after tile, level after level.
         tile_count = len(detailed) // (_LEVELS * SIDE * SIDE)
-        row_of_all = (level * tile_count + tiles) * SIDE + row
-        texels: Floats = detailed[row_of_all * SIDE + column].T
+        row_index = (level * tile_count + tiles) * SIDE + row
+        texels: Floats = detailed[row_index * SIDE + column].T
         return texels
 
     def _shade_see_through(self, hits: Hits) -> Layer:

@@ -56,8 +56,7 @@ def _choose_deed(view: View, offset: Cell, cell: Cell) -> Primitive | str:
     Args:
         offset: offset from the feet to the cell.
     """
-    animals = (thing for thing in view.things if thing.kind in MOBS)
-    mobs = [Mob(animal.name, animal.kind, animal.cell) for animal in animals]
+    mobs = [Mob(thing.name, thing.kind, thing.cell) for thing in view.things if thing.kind in MOBS]
     known = KnownState(view.known, view.pose.aim_at(offset), mobs)
     mob = mob_hit(known)
     if mob is not None:
@@ -95,5 +94,5 @@ def find_code(kind: str, name: str) -> int | None:
         if kind == "craft":
             return craft(recipe(name))
     except UnknownNameError:
-        pass
+        return None
     return None

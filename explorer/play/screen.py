@@ -136,7 +136,7 @@ def map_text(
             loose[x, z] = each
 
     text = Text()
-    legend = dict[str, Sign]()
+    legend: dict[str, Sign] = {}
     north = middle_z - rows // 2
     west = middle_x - columns // 2
     for z in range(north, north + rows):

@@ -80,7 +80,7 @@ class Arena:
 
         self.doors = doors_of(scene)
         self.leaves = frozenset(at for at, _ in self._find_blocks("door"))
-        wired = set[int]()
+        wired: set[int] = set()
         for door in self.doors:
             wired.update(self.places(door.cells))
         self.handled = tuple(sorted(self.leaves - wired))

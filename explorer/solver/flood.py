@@ -181,17 +181,17 @@ class Flood:
             below = self._ways[placed]
             raised = (below > 0) * above_fillable
             # If a further block gives no new cell to stand in, no number of blocks does.
-            is_settled = before is not None and np.array_equal(raised, before)
-            if is_settled or not (raised & ~stand).any():
+            gives_new_cell = (raised & ~stand).any()
+            if not gives_new_cell or (before is not None and np.array_equal(raised, before)):
                 del self._ways[placed + 1 :]
                 break
             before = raised
 
             if placed + 1 == len(self._ways):
                 self._ways.append(below.copy())
-            ways = self._ways[placed + 1]
-            np.maximum(below, ways, out=ways)
-            spread(ways, stand | raised)
+            else:
+                np.maximum(below, self._ways[placed + 1], out=self._ways[placed + 1])
+            spread(self._ways[placed + 1], stand | raised)
         return (self._ways[-1] > 0) * room
 
 

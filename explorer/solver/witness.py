@@ -376,7 +376,6 @@ def _copy_with_pose(state: Still, pose: Pose) -> Still:
 def _find_standpoints(cells: Iterable[Cell]) -> Box:
     """Return the smallest box around all cells from which a body can aim at one of ``cells``."""
     xs, ys, zs = zip(*cells, strict=True)
-    margin = (MAX_AIM, MAX_AIM, MAX_AIM)
-    least = offset_to(margin, (min(xs), min(ys), min(zs)))
-    greatest = move_by((max(xs), max(ys), max(zs)), margin)
+    least = (min(xs) - MAX_AIM, min(ys) - MAX_AIM, min(zs) - MAX_AIM)
+    greatest = (max(xs) + MAX_AIM, max(ys) + MAX_AIM, max(zs) + MAX_AIM)
     return least, greatest

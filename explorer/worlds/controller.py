@@ -130,10 +130,10 @@ def _choose_push(body: Body, left: float, speed: float, floor: int, drop: bool) 
     is_before_drop = drop and body.y > floor
     if grounded and is_before_drop:
         # Creep to the edge with the strongest push that keeps the speed within the limit.
-        return max((-1, 0, 1), key=lambda key: (speed + key * push <= CREEP, key))
+        return max((-1, 0, 1), key=lambda direction: (speed + direction * push <= CREEP, direction))
     # Metres that the body coasts for each metre per tick of its speed; on the ground, a geometric series.
     coast = 1 / (1 - GROUND_SLIP) if grounded else _measure_glide(body.y - floor, body.vy)
-    return min((0, 1, -1), key=lambda key: abs(left - (speed + key * push) * coast))
+    return min((0, 1, -1), key=lambda direction: abs(left - (speed + direction * push) * coast))
 
 
 def _measure_glide(height: float, vy: float) -> float:

@@ -124,14 +124,14 @@ class Observer:
             self._notice(changed, before, now)
         self._things.meet(items, mobs, lambda place: bool(seen_at[place] == step))
 
-    def limit_to_sight(self, happened: StepResult) -> StepResult:
+    def limit_to_sight(self, result: StepResult) -> StepResult:
         """Return the result of a step with only those changes that the agent notices; call :meth:`look` first.
 
         The agent notices changes of what it carries. It also notices changes of cells in view, unless a later change of
         the same step undoes them. It never notices the timer of a door. Mobs get the names that the agent gave them,
         because their names in the scene would reveal how many mobs there are.
         """
-        return replace(happened, changes=tuple(self._filter_noticed(happened.changes)))
+        return replace(result, changes=tuple(self._filter_noticed(result.changes)))
 
     def _filter_noticed(self, changes: Iterable[Change]) -> Iterator[Change]:
         """Yield the changes that the agent notices."""

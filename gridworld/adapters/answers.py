@@ -79,7 +79,7 @@ def read_choice(text: str, action_space: Mapping[int, str], most: int = 1) -> Ch
     """
     text = text[-_MAX_ANSWER:]
     # Pairs of (position in the text, actions), so that sorting puts the last statement last.
-    stated = list[tuple[int, Sequence[int]]]()
+    stated: list[tuple[int, Sequence[int]]] = []
     for match in _STATEMENT.finditer(text):
         stated.append((match.start(), _read_statement(match["value"], action_space, most)))
     if most > 1:
@@ -195,7 +195,7 @@ def _make_pattern(actions: tuple[tuple[int, str], ...]) -> re.Pattern[str]:
     The words of a name may be joined by a space, ``_``, ``-`` or nothing. The group ``a<number>`` matches the name of
     the action with this number.
     """
-    names = list[str]()
+    names: list[str] = []
     for number, name in actions:
         letters = re.sub("[ _-]", "", name)
         spelling = "[ _-]?".join(map(re.escape, letters))

@@ -110,7 +110,7 @@ class Books:
         self._folder = folder
         self._own = own
         # Maps the path of a ledger to (size in bytes when last read, records).
-        self._read: dict[Path, tuple[int, list[Record]]] = {}
+        self._cached: dict[Path, tuple[int, list[Record]]] = {}
 
     def others(self) -> list[Record]:
         """Return the records of all requests of the other episodes, including requests in flight.
@@ -128,15 +128,15 @@ class Books:
         """
         path = folder / BOOK
         size = path.stat().st_size if path.exists() else 0
-        size_when_read, _ = self._read.get(path, (0, []))
+        size_when_read, _ = self._cached.get(path, (0, []))
         if size_when_read != size:
             try:
                 # The text after the last line end is a record that another process is still writing.
                 lines = path.read_bytes().split(b"\n")[:-1]
-                self._read[path] = size, [Record.from_dict(json.loads(line)) for line in lines]
+                self._cached[path] = size, [Record.from_dict(json.loads(line)) for line in lines]
             except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
                 raise SettingsError(f"{path}: this ledger cannot be read: {error}") from error
-        _, records = self._read.get(path, (0, []))
+        _, records = self._cached.get(path, (0, []))
         yield from records
         with suppress(OSError, ValueError, KeyError, TypeError):  # no request is in flight, or the file is incomplete
             in_flight = Record.from_dict(json.loads((folder / IN_FLIGHT).read_bytes()))

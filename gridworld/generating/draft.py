@@ -222,7 +222,7 @@ class Draft:
 
     def build_specification(self, task_id: str, seed: int, tier: int) -> TaskSpecification:
         """Return the task of this draft; its ``max_steps`` is a placeholder."""
-        steps = list[DependencyStep]()
+        steps: list[DependencyStep] = []
         for number, link in enumerate(self.links, 1):
             steps.append(DependencyStep(number, link.kind, link.element, link.unlocks))
         chain = DependencyChain(len(steps), steps, self._format_chain())
@@ -255,7 +255,7 @@ class Draft:
 
     def _format_chain(self) -> str:
         """Return the chain as "KEY -> DOOR -> ... -> G"; a name that follows itself is written once."""
-        names = list[str]()
+        names: list[str] = []
         for link in self.links:
             names += [link.element, link.unlocks]
         without_repeats = [name for name, _ in groupby(names)]

@@ -51,7 +51,7 @@ class Floor:
 
     def parts(self) -> Iterator[frozenset[Cell]]:
         """Yield the connected components of the floor, in the order of their first cells."""
-        seen = set[Cell]()
+        seen: set[Cell] = set()
         for cell in self.neighbours:
             if cell not in seen:
                 part = frozenset(self.distances(cell))

@@ -1,8 +1,8 @@
 """Generator of proven tasks; the same arguments give the same task on every machine.
 
 The generator draws a task (:mod:`gridworld.generating`) and computes its certificate. The task is kept if the
-certificate proves that the task can be solved in ``MIN_STEPS`` to ``MAX_STEPS`` steps and that every element of its
-dependency chain is necessary. Otherwise the generator draws again.
+certificate proves that the task can be solved in ``MIN_SOLUTION_STEPS`` to ``MAX_SOLUTION_STEPS`` steps, and that every
+element of its dependency chain is necessary. Otherwise the generator draws again.
 
 Tiers: 1 navigation, 2 keys and doors, 3 switches and gates, 4 irreversible actions (blocks, wasted keys), 5 hidden
 information (views, hidden mechanisms, teleporters, hazards).
@@ -37,9 +37,9 @@ _MAX_DUPLICATES: Final = 200
 _MAX_SEED: Final = 2**63 - 1
 SEARCH_LIMIT: Final = 1_000
 """Default of the greatest number of states that each search of the proof may expand."""
-MIN_STEPS: Final = 6
-MAX_STEPS: Final = 250
-"""``MIN_STEPS`` and ``MAX_STEPS`` are the bounds of the steps that a task may need."""
+MIN_SOLUTION_STEPS: Final = 6
+MAX_SOLUTION_STEPS: Final = 250
+"""``MIN_SOLUTION_STEPS`` and ``MAX_SOLUTION_STEPS`` are the bounds of the steps that a task may need."""
 
 
 def generate(
@@ -143,7 +143,7 @@ def _make_distinct(
     tier: int, count: int, seed: int, make: Callable[[int], TaskSpecification]
 ) -> Iterator[TaskSpecification]:
     """Yield ``count`` tasks with different contents; ``make(index)`` returns the task with this index."""
-    seen = set[str]()
+    seen: set[str] = set()
     newest = -1  # index of the newest task that was new
     for index in count_from():
         if len(seen) >= count:
@@ -226,10 +226,10 @@ def prove_task(
             necessary.
         SearchLimitError: a search expanded ``limit`` states and is undecided.
     """
-    proof = certify(replace(spec, max_steps=4 * MAX_STEPS), tiling, limit)
+    proof = certify(replace(spec, max_steps=4 * MAX_SOLUTION_STEPS), tiling, limit)
     # The solution of a survive_steps goal ends with DONE actions that only wait; these actions are not needed.
     needed = len(proof.actions.rstrip(str(Action.DONE.value)))
-    if not (proof.sound and MIN_STEPS <= needed <= MAX_STEPS):
+    if not (proof.sound and MIN_SOLUTION_STEPS <= needed <= MAX_SOLUTION_STEPS):
         raise UnfitError("not solvable, too easy or too long, or its chain is not necessary")
     final = replace(spec, max_steps=enough_steps(needed))
     final.description = describe(final)

@@ -15,7 +15,7 @@ from gridworld.rules.tilings import SQUARE, Cell, Tiling
 
 Plan: TypeAlias = Callable[[random.Random, Tiling, int, int], set[Cell]]
 
-SMALLEST: Final = 6
+MIN_SIZE: Final = 6
 MAX_SIZE: Final = 18
 
 
@@ -78,7 +78,7 @@ def maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cel
     carved = {(1, 1)}
     stack = [(1, 1)]
     while stack:
-        ways = list[tuple[Cell, Cell]]()
+        ways: list[tuple[Cell, Cell]] = []
         for heading in range(tiling.headings):
             between = tiling.ahead(stack[-1], heading)
             beyond = tiling.ahead(between, heading)
@@ -116,8 +116,8 @@ def _joins(tiling: Tiling, wall: Cell, carved: set[Cell]) -> bool:
 
 def rooms(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
     """Draw rooms by binary space partition; each wall between rooms has one doorway, a few walls have two."""
-    walls = set[Cell]()
-    doorways = set[Cell]()
+    walls: set[Cell] = set()
+    doorways: set[Cell] = set()
     pending = [(1, 1, width - 2, height - 2)]
     while pending:
         left, top, right, bottom = pending.pop()

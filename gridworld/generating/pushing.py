@@ -70,7 +70,7 @@ def push_goal(draft: Draft, count: int) -> None:
         UnfitError: the floor has no room for the blocks.
     """
     draft.taken.discard(draft.goal)
-    lines = list[PushLine]()
+    lines: list[PushLine] = []
     for _ in range(count):
         turns = draft.rng.randrange(2)
         lines.append(push_line(draft, draft.near, turns=turns))
@@ -88,7 +88,7 @@ def block_the_way(draft: Draft) -> str:
     """
     way = draft.floor.path(draft.start, draft.goal, draft.walled)
     tiling = draft.floor.tiling
-    candidates = list[tuple[Cell, Cell, Cell, Cell]]()
+    candidates: list[tuple[Cell, Cell, Cell, Cell]] = []
     for before, cell in pairwise(way[1:]):
         heading = tiling.neighbours(before).index(cell)
         beyond = tiling.ahead(cell, heading)

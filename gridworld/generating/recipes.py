@@ -11,7 +11,7 @@ from gridworld.generating.decoys import DECOYS
 from gridworld.generating.draft import Draft, UnfitError
 from gridworld.generating.goals import ERRANDS, collect_goal, survive_goal
 from gridworld.generating.locks import lay_chain
-from gridworld.generating.plans import MAX_SIZE, PLANS, SMALLEST, draw_floor
+from gridworld.generating.plans import MAX_SIZE, MIN_SIZE, PLANS, draw_floor
 from gridworld.generating.pushing import block_the_way, push_goal
 from gridworld.rules.tilings import Tiling
 from gridworld.task_spec import GoalType, Observability
@@ -90,7 +90,7 @@ _KEY_DECOYS: Final = ("wrong_key", "wrong_key", "side_door")
 _GATE_DECOYS: Final = ("side_gate", "idle_switch", "open_passage")
 
 TIERS: Final[Mapping[int, Recipe]] = {
-    1: Recipe("navigation", sizes=(SMALLEST, MAX_SIZE), plans=tuple(PLANS)),
+    1: Recipe("navigation", sizes=(MIN_SIZE, MAX_SIZE), plans=tuple(PLANS)),
     2: Recipe(
         "keys and doors",
         depths=(1, 1, 2, 2, 3, 4),

@@ -84,7 +84,7 @@ class Square(Tiling):
         half = view_size // 2
         # Cells of a row of the square have the numbers 0 to view_size - 1, from the agent's left to its right.
         lit = {half}
-        seen = set[Cell]()
+        seen: set[Cell] = set()
         for depth in range(view_size):
             middle_column = column + right * depth
             middle_row = row + down * depth
@@ -94,7 +94,7 @@ class Square(Tiling):
             clear = [not opaque(cell) for cell in cells]
             if depth == 0:
                 clear[half] = True  # the agent sees out of its own cell, even if the cell is opaque
-            lit_in_next_row = set[int]()
+            lit_in_next_row: set[int] = set()
             for i in range(view_size - 1):
                 if i in lit and clear[i]:
                     lit.add(i + 1)

@@ -45,7 +45,7 @@ def _find_shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
     """Return the doors and gates that can never open after a mechanism is removed, including the mechanism itself."""
     mechanisms = spec.mechanisms
     remaining_colours = {key.color for key in mechanisms.keys if key.id != name}
-    shut = list[DoorSpec | GateSpec]()
+    shut: list[DoorSpec | GateSpec] = []
     for door in mechanisms.doors:
         is_keyless = door.initial_state == "locked" and door.requires_key not in remaining_colours
         if door.id == name or is_keyless:

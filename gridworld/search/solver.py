@@ -193,7 +193,7 @@ class Solver:
 
     def _drop_useless_keys(self, state: State) -> State:
         """Return the state without keys on the floor that fit no locked door and are not named by the goal."""
-        cells = list[Cell | None]()
+        cells: list[Cell | None] = []
         for cell, doors in zip(state.key_cells, self._doors_of_keys, strict=True):
             is_useless = doors is not None and doors <= state.open_doors
             cells.append(None if is_useless else cell)

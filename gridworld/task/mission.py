@@ -53,7 +53,7 @@ def _goal(spec: Task, names: dict[str, str]) -> str:
         ("Switch on", [switch.id for switch in mechanisms.switches]),
         ("Open", [*(door.id for door in mechanisms.doors), *(gate.id for gate in mechanisms.gates)]),
     )
-    sentences = list[str]()
+    sentences: list[str] = []
     for verb, ids in ids_by_verb:
         words = [names[name] for name in ids if name in targets]
         if words:
@@ -63,7 +63,7 @@ def _goal(spec: Task, names: dict[str, str]) -> str:
 
 def _describe_pushes(spec: Task, names: dict[str, str]) -> list[str]:
     """Return "BLOCK to CELL" for each block of the goal."""
-    pushes = list[str]()
+    pushes: list[str] = []
     for block, target in zip(spec.goal.target_ids, spec.goal.target_positions, strict=False):
         pushes.append(f"{names.get(block, block)} to {_cell(target.to_tuple())}")
     return pushes
@@ -91,7 +91,7 @@ def looks(spec: Task, fixed: str = "fixed ") -> dict[str, tuple[str, int, int]]:
         fixed: prefix of the look of a block that cannot be pushed; with "", all blocks of a colour look the same.
     """
     mechanisms = spec.mechanisms
-    placed = list[tuple[str, Position, str]]()
+    placed: list[tuple[str, Position, str]] = []
     placed += [(f"{key.color} key", key.position, key.id) for key in mechanisms.keys]
     placed += [(f"{door.requires_key} door", door.position, door.id) for door in mechanisms.doors]
     placed += [(f"{switch.color} switch", switch.position, switch.id) for switch in mechanisms.switches]

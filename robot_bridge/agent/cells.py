@@ -258,9 +258,9 @@ def spread_light(clear: NDArray[np.bool_]) -> NDArray[np.bool_]:
     last = columns - 1
     is_lit = np.zeros_like(clear)
     is_lit[0, columns // 2] = True
+    rightward = (range(last), 1)
+    leftward = (range(last, 0, -1), -1)
     for row in range(rows):
-        rightward = (range(last), 1)
-        leftward = (range(last, 0, -1), -1)
         for order, step in (rightward, leftward):
             for column in order:
                 if not (is_lit[row, column] and clear[row, column]):

@@ -167,8 +167,8 @@ class Vantages:
         cells = dict.fromkeys(cell for _, (cell, _) in self._reachable(at))
         for cell, target, dx, dy in product(cells, unknown, _OFFSETS, _OFFSETS):
             x, y = self._lattice.middle(cell)
-            x = x + dx
-            y = y + dy
+            x += dx
+            y += dy
             to_x, to_y = self._lattice.middle(target)
             if not _MIN_DISTANCE <= hypot(to_x - x, to_y - y) <= _MAX_BESIDE_DISTANCE:
                 continue
@@ -229,7 +229,7 @@ class Vantages:
         The costs are found with Dijkstra's algorithm.
         """
         pending = [(0, at)]
-        done = set[Pose4]()
+        done: set[Pose4] = set()
         while pending:
             cost, pose = heapq.heappop(pending)
             if pose in done:

@@ -108,7 +108,7 @@ class MapPicture:
             is_row_full = x > pad and x + entry_width > width - pad
             if is_row_full:
                 x = pad
-                y = y + row
+                y += row
             places.append((x, y))
             x += entry_width
 

@@ -48,9 +48,7 @@ def make_output_folder(output: OutputOptions) -> Path:
     """
     path = output.folder or RUNS / new_run_id()
     # Path.exists raises OSError if a name is too long. os.path.exists does not, and make_folder explains the fault.
-    is_in_use = False
-    if os.path.exists(path):
-        is_in_use = not path.is_dir() or any(path.iterdir())
+    is_in_use = os.path.exists(path) and (not path.is_dir() or any(path.iterdir()))
     if is_in_use:
         raise SetupError(f"--output {path}: it holds something already: choose a new folder")
     make_folder(path)

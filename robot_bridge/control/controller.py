@@ -263,7 +263,7 @@ class Controller:
         wanted = self._performer.next_velocity(now)
         if wanted is None:
             return ()
-        is_resting_in_doubt = wanted[0] == REST and self._performer.doubt
+        is_resting_in_doubt = wanted[0] == REST and bool(self._performer.doubt)
         if is_resting_in_doubt and self._performer.is_driving:
             # The chain can find the cause of the doubt only while a command asks for motion.
             wanted = self._last_wanted or wanted

@@ -105,15 +105,15 @@ class Performer:
             self.end(Verdict(False, f"broken off for {execution.decision.tool_name}"))
             self._start(execution)
 
-    def end(self, found: Verdict) -> None:
-        """End the action under way with the verdict ``found`` and deliver the result."""
+    def end(self, judgement: Verdict) -> None:
+        """End the action under way with a verdict and deliver the result."""
         action = self._action
         self._action = None
         if action is None:
             return
         if action.is_navigated:
             self._navigation.cancel()
-        self._deliver(action.result(found))
+        self._deliver(action.result(judgement))
 
     def record_motion(self, distance: float, turned: float) -> None:
         """Add the motion of a period to the action: metres driven and radians turned, according to odometry."""

@@ -100,7 +100,7 @@ class BlockedActionMemory:
         """Record that the action of a decision was blocked."""
         self._forget_expired()
         entry = self._blocked.setdefault(action_key(decision), _Blocked(0, 0.0))
-        entry.count = entry.count + 1
+        entry.count += 1
         entry.last = self._now()
 
     def _forget_expired(self) -> None:

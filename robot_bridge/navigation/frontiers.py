@@ -69,9 +69,10 @@ class FrontierFinder:
         self._returned_before |= {i: cluster for i, cluster in returned.items() if cluster.is_old}
 
         gone = [cluster for i, cluster in self._returned_before.items() if i not in self._known]
-        self.cut_off = 0
+        cut_off = 0
         for middle in out_of_reach:
-            self.cut_off += any(cluster.distance_to(middle) <= _MATCH_M for cluster in gone)
+            cut_off += any(cluster.distance_to(middle) <= _MATCH_M for cluster in gone)
+        self.cut_off = cut_off  # assigned once, because the explorer's thread reads it at any time
 
         return tuple(Frontier(i, *cluster.place, cluster.width) for i, cluster in returned.items())
 

@@ -182,8 +182,8 @@ def align(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[
         jacobian = np.column_stack((normals, normal_y * arm_x - normal_x * arm_y))
         weighted = jacobian * weights[:, None]
         hessian = weighted.T @ jacobian + information
-        gradient = -(weighted.T @ residual) - information @ (state - mean)
-        step = np.linalg.solve(hessian, gradient)
+        descent = -(weighted.T @ residual) - information @ (state - mean)
+        step = np.linalg.solve(hessian, descent)
         state = state + step
 
         moved = abs(step[:2]).max()

@@ -151,7 +151,7 @@ def catch_termination() -> Iterator[Callable[[], bool]]:
 
     Yield a function that returns whether one of these signals has come. At the end, restore the old handlers.
     """
-    received = list[int]()
+    received: list[int] = []
     old_handlers = {
         number: signal.signal(number, lambda caught, _: received.append(caught)) for number in _TERMINATION_SIGNALS
     }

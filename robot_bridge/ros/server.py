@@ -111,8 +111,8 @@ def serve(
                 if lead > 0:
                     time.sleep(lead)
                 elif lead < -_MAX_LAG_S:
-                    offset = offset + lead
-                    lost = lost - lead
+                    offset += lead
+                    lost -= lead
         finally:
             robot.stop()
     return lost

@@ -178,8 +178,8 @@ def _count_emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
             final_size, final_exits = _count_emitted(node.finalbody)
             # The compiler emits a copy for the normal end, a copy for an exception, and a copy for each exit.
             copies = 2 + inner_exits
-            inner_size = inner_size + copies * final_size
-            inner_exits = inner_exits + copies * final_exits
+            inner_size += copies * final_size
+            inner_exits += copies * final_exits
         size += 1 + inner_size + sum(1 for _ in _expressions(node))
         exits += isinstance(node, _EXITS)
         if not isinstance(node, _FUNCTIONS):

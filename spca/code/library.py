@@ -132,7 +132,7 @@ def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
     lines = agent_source.split_lines(source)
     places = feedback.find_cited_lines(error)
     wanted = set(find_cited(source, error)).difference(leave_out)
-    shown = list[str]()
+    shown: list[str] = []
     for method in agent_source.signatures(source):
         first = method.first_line
         last = method.last_line

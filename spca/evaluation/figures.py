@@ -156,10 +156,17 @@ def _print_versus(console: Console, name: str, versus: Versus) -> None:
     """
     rows = []
     for row in (*versus.categories, versus.pooled):
-        cells: dict[str, object] = {name: row.name}
-        cells |= {"both": row.both, "ours only": row.ours_only, "bot only": row.bots_only, "neither": row.neither}
         ratio = None if row.ratio is None else f"{row.ratio:.3f}"
-        cells |= {"steps": row.our_steps, "bot's": row.bots_steps, "ratio": ratio}
+        cells = {
+            name: row.name,
+            "both": row.both,
+            "ours only": row.ours_only,
+            "bot only": row.bots_only,
+            "neither": row.neither,
+            "steps": row.our_steps,
+            "bot's": row.bots_steps,
+            "ratio": ratio,
+        }
         rows.append(cells)
     print_table(console, rows, has_total=True)
     print_line(console, describe_ratio(versus))

@@ -156,15 +156,20 @@ class Failure:
     def to_dict(self) -> dict[str, Any]:
         """Return the failure as JSON-compatible data; the key ``replay`` is an argument of the command ``replay``."""
         played = self.played
-        result: dict[str, Any] = {"replay": played.episode.name, "category": played.episode.category}
-        result |= {"failure": played.failure, "reason": played.reason, "planner": played.trials[0].planner}
-        result |= {"solved_later": played.solved, "proof": self.proof, "refuted_by": self.refuted_by}
-        if self.judged:
-            verdict = self.judged.verdict
-            result |= {"certificate": verdict.reason, "map": list(verdict.map), "witness": list(verdict.witness)}
-        else:
-            result |= {"certificate": "", "map": [], "witness": []}
-        return result
+        verdict = self.judged.verdict if self.judged else None
+        return {
+            "replay": played.episode.name,
+            "category": played.episode.category,
+            "failure": played.failure,
+            "reason": played.reason,
+            "planner": played.trials[0].planner,
+            "solved_later": played.solved,
+            "proof": self.proof,
+            "refuted_by": self.refuted_by,
+            "certificate": verdict.reason if verdict else "",
+            "map": list(verdict.map) if verdict else [],
+            "witness": list(verdict.witness) if verdict else [],
+        }
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,7 @@ class AnswerTally:
             return False
         counted = 0
         for answers in self._answers.values():
-            is_barren = answers.usable == 0
-            counted += answers.calls if is_barren else answers.usable
+            counted += answers.usable or answers.calls
         return counted >= self._max_barren_calls
 
     def unusable_in_a_row(self, role: Role) -> int:

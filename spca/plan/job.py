@@ -70,7 +70,7 @@ def attempt(domain: str, problem: str, engines: Sequence[str], report: Report) -
     kind = task.kind
     suitable = [name for name in engines if _engine_class(name).supports(kind)]
     if not suitable:
-        report(_result(SolveStatus.ENGINE_ERROR, _find_unsupported(task, engines), final=True))
+        report(_result(SolveStatus.ENGINE_ERROR, _explain_unsupported(task, engines), final=True))
         return
     report({"solving": suitable[0], "left": len(suitable) - 1})
     report(_solve(task, suitable[0]))
@@ -201,7 +201,7 @@ def _engine_class(name: str) -> Any:
     return _factory().engine(name)
 
 
-def _find_unsupported(task: Problem, engines: Iterable[str]) -> str:
+def _explain_unsupported(task: Problem, engines: Iterable[str]) -> str:
     """Return a message with the features of the problem that an engine does not support.
 
     The message is about the engine that lacks the fewest features.

@@ -70,7 +70,7 @@ def parse_plain(reader: PDDLReader, domain: str, problem: str) -> Problem:
 def _form(text: str) -> _Form:
     """Return a text as nested lists of words; the text must be a single form."""
     outermost: list[_Form] = []
-    parents = list[list[_Form]]()
+    parents: list[list[_Form]] = []
     current = outermost
     for word in words(text) or ():
         if word == "(":

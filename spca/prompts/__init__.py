@@ -39,8 +39,7 @@ class Wording:
             PromptError: the template is unknown, or a variable of the template is missing.
         """
         bare = f"{_BARE}{name}"
-        has_bare_variant = bool(_source(f"{bare}.jinja"))
-        chosen = bare if self.bare and has_bare_variant else name
+        chosen = bare if self.bare and _source(f"{bare}.jinja") else name
         try:
             template = _environment(self.renaming).get_template(f"{chosen}.jinja")
             return template.render(**variables).strip()

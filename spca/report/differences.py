@@ -95,7 +95,7 @@ def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
 
 def _describe_unknown(aspects: list[_Aspect]) -> Iterator[str]:
     """Yield up to three lines of names: the aspects that only A, only B, and both runs leave unrecorded."""
-    unknown = {"A": list[str](), "B": list[str](), "both": list[str]()}
+    unknown: dict[str, list[str]] = {"A": [], "B": [], "both": []}
     for aspect in aspects:
         if aspect.a is None and aspect.b is None:
             unknown["both"].append(aspect.name)

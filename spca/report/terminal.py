@@ -230,7 +230,7 @@ def _describe_outcome(row: LevelRow) -> Text:
     elif row.outcome == "fail":
         description = reason
     else:
-        description = f"{outcome}: {reason}" if outcome else reason
+        description = f"{outcome}: {reason}"
     return make_text(description, _STYLES[row.outcome])
 
 

@@ -93,7 +93,7 @@ class Curriculum:
                 for env_id in level.configs:
                     first_listed.setdefault(env_id, (category, level))
 
-        tasks = list[Task]()
+        tasks: list[Task] = []
         for index, (env_id, (category, level)) in enumerate(first_listed.items()):
             tasks.append(Task(index, category.name, category.skill, level.name, env_id))
         return tuple(tasks)
@@ -174,18 +174,20 @@ class Curriculum:
 
     def _keep_matching(self, categories: tuple[Category, ...], pattern: str) -> tuple[Category, ...]:
         """Return the categories with only the levels and ids that match ``pattern``, leaving out empty categories."""
-        kept = list[Category]()
-        names = list[str]()
+        kept: list[Category] = []
         for category in categories:
-            levels = list[Level]()
+            levels: list[Level] = []
             for level in category.levels:
-                names += [level.name, *level.configs]
                 if reduced := _filter_configs(category, level, pattern):
                     levels.append(reduced)
             if levels:
                 kept.append(replace(category, levels=tuple(levels)))
 
         if not kept:
+            names: list[str] = []
+            for category in categories:
+                for level in category.levels:
+                    names += [level.name, *level.configs]
             hint = _hint(pattern, names)
             raise CurriculumError(f"{self.source}: no level or environment id matches {_quote_json(pattern)}{hint}")
         return tuple(kept)
@@ -245,7 +247,7 @@ def parse(text: str, source: str) -> Curriculum:
     if not isinstance(data, list) or not data:
         raise CurriculumError(f"{source}: must be a non-empty list of categories")
 
-    categories = list[Category]()
+    categories: list[Category] = []
     for index, entry in enumerate(data):
         categories.append(_parse_category(entry, f"{source}: categories[{index}]"))
     _check_names_differ(categories, source)
@@ -272,7 +274,7 @@ def _parse_category(entry: object, where: str) -> Category:
     where = f"{where} {_quote_json(name)}"
     skill = _require_text(fields, "skill", where)
     entries = _require_list(fields, "levels", "levels", where)
-    levels = list[Level]()
+    levels: list[Level] = []
     for index, level in enumerate(entries):
         levels.append(_parse_level(level, f"{where} levels[{index}]"))
     return Category(name, skill, tuple(levels))
@@ -393,9 +395,9 @@ def split_names(text: str, known: Iterable[str]) -> tuple[str, ...]:
     by_folded = {name.casefold(): name for name in known}
     max_parts = 1 + max((name.count(",") for name in by_folded), default=0)
     parts = text.split(",")
-    names = list[str]()
+    names: list[str] = []
     while parts:
-        candidates = list[str]()
+        candidates: list[str] = []
         for count in range(min(max_parts, len(parts)), 0, -1):
             joined = ",".join(parts[:count])
             candidates += [joined, joined.strip()]

@@ -147,8 +147,8 @@ def list_offers(
     """
     today = today or datetime.now(UTC).date()
 
-    listing_servers = dict[str, Listing]()
-    faults = dict[str, str]()
+    listing_servers: dict[str, Listing] = {}
+    faults: dict[str, str] = {}
     for prefix in catalogue.servers:
         try:
             provider = catalogue.provider(ModelRef(prefix, "any"))
@@ -217,7 +217,7 @@ def _make_offer(prefix: str, state: str, known: KnownList | None, catalogue: Cat
     names = [name for name in recommended if name in shutdowns]
     names += [name for name in shutdowns if name not in recommended]
 
-    listed = list[Entry]()
+    listed: list[Entry] = []
     for name in names:
         shutdown = shutdowns[name]
         if shutdown is None or shutdown >= today:

@@ -55,8 +55,8 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
     top = grid.origin[0] + position[0] - agent_at[0]
     left = grid.origin[1] + position[1] - agent_at[1]
     codes, (north, west) = _pad_codes(grid.codes, top, left, size)
-    top = top + north
-    left = left + west
+    top += north
+    left += west
     seen = view != UNSEEN
     seen[agent_at] = False
     np.copyto(codes[top : top + size, left : left + size], view, where=seen)

@@ -211,7 +211,7 @@ class WriterLibrary:
 
     def _plan(self, writer: ProblemWriter, problem: str) -> Plan | Written:
         """Return the validated plan for a writer's problem; if there is no plan, return the failure."""
-        statuses = list[SolveStatus]()
+        statuses: list[SolveStatus] = []
 
         def solve(domain: str, problem: str) -> SolveResult:
             count = len(pddl.NameMap.from_pddl(domain, problem).objects)

@@ -70,7 +70,7 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
     If possible, the new colours have the same alphabetical order as the colours that they replace, because a writer may
     process names in this order.
     """
-    used = _second_words(_names(state))
+    used = _list_colours(_names(state))
     text = " ".join(_texts(state)).lower()
     # Some worlds replace the words for colours by invented words; the permutations then use invented words too.
     invented: set[str] = set()
@@ -100,8 +100,8 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
     return tuple(chosen)
 
 
-def _second_words(names: Iterable[str]) -> set[str]:
-    """Return the second word of each name, which is a colour; leave out the word "other"."""
+def _list_colours(names: Iterable[str]) -> set[str]:
+    """Return the colours in names, which are their second words; leave out the word "other"."""
     split = [name.split(" ") for name in names]
     return {words[1] for words in split if len(words) > 1} - {"other"}
 

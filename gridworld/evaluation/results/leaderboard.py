@@ -36,7 +36,7 @@ class PlayedSettings(Telling):
 
     def __str__(self) -> str:
         """Return the names and values of the settings that differ from their defaults."""
-        changed = list[str]()
+        changed: list[str] = []
         for each in fields(self):
             value = getattr(self, each.name)
             if value != each.default:
@@ -100,7 +100,7 @@ class Entry:
     @cached_property
     def tasks_hash(self) -> str:
         """The first 6 digits of a hash of the set of tasks; equal sets have equal hashes."""
-        identities = list[list[object]]()
+        identities: list[list[object]] = []
         for task, result in sorted(self.tasks.items()):
             # In files without digests, the optimum tells tasks of the same id apart.
             identities.append([task, self.digests.get(task) or result.optimal_steps])

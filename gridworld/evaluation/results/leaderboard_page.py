@@ -200,10 +200,10 @@ def _input_text(telling: Telling, actions: Sequence[str], observations: Sequence
         observations: observation before each action and after the last action.
     """
     count = len(actions)
-    parts = list[str]()
+    parts: list[str] = []
     if telling.history_text:
         first = max(0, count - telling.history_text_window)
-        lines = list[str]()
+        lines: list[str] = []
         for index in range(first, count):
             lines.append(history.line(index + 1, actions[index], observations[index], observations[index + 1]))
         if lines:

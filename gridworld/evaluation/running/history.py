@@ -55,8 +55,7 @@ def surprise(action_name: str, before: Observation, after: Observation) -> str:
     Reasons are an action without effect, a move by more than one cell, and a thing that came into view.
     """
     may_be_idle = action_name == ACTION_NAMES[Action.DONE]
-    has_effect = next(changes_between(before, after), None) is not None
-    if not (has_effect or may_be_idle):
+    if not may_be_idle and next(changes_between(before, after), None) is None:
         return "it changed nothing"
     tiling = TILINGS[after.tiling]
     if after.position not in (before.position, tiling.ahead(before.position, before.heading)):

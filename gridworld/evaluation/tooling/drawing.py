@@ -114,8 +114,7 @@ def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
     """Return the path of each task's PNG, in order. If two paths would be equal, the later path gets a number."""
     from gridworld.runner.encoding import file_stem
 
-    is_file = output is not None and output.suffix.lower() == ".png" and not output.is_dir()
-    if output is not None and is_file:
+    if output is not None and output.suffix.lower() == ".png" and not output.is_dir():
         if len(names) > 1:
             raise EvaluationError(
                 f"--output {str(output)!a} is one file, but there are {len(names)} tasks: give a folder"
@@ -123,7 +122,7 @@ def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
         return [output]
     folder = output or Path()
     stems = [file_stem(name) for name in names]
-    targets = list[Path]()
+    targets: list[Path] = []
     for number, stem in enumerate(stems):
         ending = f"-{number + 1}" if stem in stems[:number] else ""
         targets.append(folder / f"{stem}{ending}.png")

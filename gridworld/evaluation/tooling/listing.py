@@ -69,7 +69,7 @@ def _make_row(spec: TaskSpecification, path: Path) -> tuple[str, ...]:
     """Return the cells of a task, in the order of ``_COLUMNS``."""
     width, height = spec.maze.dimensions
     kinds = ("keys", "doors", "switches", "gates", "blocks", "teleporters", "hazards")
-    mechanisms = list[str]()
+    mechanisms: list[str] = []
     for kind in kinds:
         number = len(getattr(spec.mechanisms, kind))
         if number:

@@ -292,7 +292,7 @@ class _Round:
 
     def _trace_actions(self, number: int, end: int) -> tuple[Action, ...]:
         """Return the actions from the start, through the expanded state with this number, to the final pose ``end``."""
-        chain = list[Link]()
+        chain: list[Link] = []
         while number >= 0:  # the start has the origin -1
             index = bisect_right(self._log, number, key=lambda entry: entry[0]) - 1
             first, stage, batch = self._log[index]

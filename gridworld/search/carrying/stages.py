@@ -70,7 +70,7 @@ class Ground:
 
     def pack_state(self, state: State) -> Batch:
         """Return a batch that holds only this state, as the start of a search."""
-        cells = list[int]()
+        cells: list[int] = []
         for key, cell in zip(self.layout.keys, state.key_cells, strict=True):
             if cell is None or key.id not in state.collected:
                 cells.append(self.size)
@@ -156,7 +156,7 @@ class Stage:
         width = rows.shape[1] * rows.itemsize
         states = rows.view(f"V{width}").ravel().tolist()
 
-        improved = list[int]()
+        improved: list[int] = []
         known = self.known
         for index, (state, steps) in enumerate(zip(states, batch.steps.tolist(), strict=True)):
             if state not in known or steps < known[state]:

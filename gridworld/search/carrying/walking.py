@@ -100,6 +100,8 @@ class Walks:
                     yield action
                     pose = after
                     break
+            else:
+                raise RuntimeError(f"no walk leads from pose {pose} to pose {end}")
 
 
 class _Rows:

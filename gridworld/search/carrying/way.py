@@ -39,7 +39,7 @@ def find_actions(chain: Sequence[Link], end: int) -> tuple[Action, ...]:
             taken.add(int(places.cell[after.pose]))
 
     pose = chain[0].pose
-    actions = list[Action]()
+    actions: list[Action] = []
     for before, after in pairwise(chain):
         for stop, action in _list_stops(before, after, taken):
             actions += [*before.stage.walks.list_actions(pose, stop), action]

@@ -52,7 +52,7 @@ class Bounds:
             key: id of the further key.
             cells: numbers of cells of one part of the grid.
         """
-        steps = list[Numbers]()
+        steps: list[Numbers] = []
         for view in self.views:
             on_first = view.steps(poses, lying, key, cells[0])
             steps.append(on_first + view.worth(key, cells).min())

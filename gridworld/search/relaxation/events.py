@@ -56,7 +56,7 @@ def crossings(numbering: Numbering) -> set[Crossing]:
     places = numbering.places
     layout = numbering.layout
     cells = list(places.index)
-    result = set[Crossing]()
+    result: set[Crossing] = set()
     for pose in np.flatnonzero(places.after >= 0):
         origin = int(places.component[pose])
         target = int(places.component[places.after[pose]])

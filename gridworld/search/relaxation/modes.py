@@ -102,7 +102,7 @@ class Modes:
         while len(fresh):
             fresh_codes = fresh // width
             components = fresh % width
-            reached = list[Numbers]()
+            reached: list[Numbers] = []
             for event, where in events_with_components:
                 reached.append(self._apply_event(event, fresh_codes, components, where))
             for crossing in all_crossings:

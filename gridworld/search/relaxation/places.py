@@ -72,8 +72,8 @@ class Places:
 
         A part is the intersection of a connected component and a square of ``grain`` x ``grain`` cells.
         """
-        numbers = dict[tuple[int, ...], int]()
-        parts = dict[Cell, int]()
+        numbers: dict[tuple[int, ...], int] = {}
+        parts: dict[Cell, int] = {}
         for cell in self.index:
             if self.layout.is_free(cell, self._without_movables):
                 column, row = cell
@@ -103,7 +103,7 @@ class Places:
         index = self.index
         self.cell: Numbers = np.repeat(np.arange(len(index)), self.headings)
 
-        ahead = list[int]()
+        ahead: list[int] = []
         exits = list[int]()  # by cell: the cell where the agent is after entering
         for cell, number in index.items():
             ahead += [index.get(layout.tiling.ahead(cell, heading), -1) for heading in range(self.headings)]

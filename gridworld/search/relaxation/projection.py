@@ -171,7 +171,7 @@ class Projection:
         numbering = self.modes.numbering
         digits = numbering.cells[block]
 
-        obstacles = list[tuple[str, int]]()
+        obstacles: list[tuple[str, int]] = []
         for other, cells in numbering.cells.items():
             if self._is_obstacle(other, beyond, block):
                 obstacles.append((other, cells[beyond]))

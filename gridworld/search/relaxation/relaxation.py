@@ -130,7 +130,7 @@ class Relaxation:
         Several sets of anchors are tried in order. The farthest door comes first, because this anchor gives the best
         bounds for doors in a row.
         """
-        anchor_sets = list[set[Cell]]()
+        anchor_sets: list[set[Cell]] = []
         doors = {cell for cell, door in self._layout.doors.items() if door.id in pattern.doors}
         if self._worth and pattern.keys and doors:
             anchor_sets = [self._farthest(doors), doors]
@@ -205,7 +205,7 @@ def whole_pattern(layout: Layout) -> Pattern:
     keys = [key.id for key in layout.keys if key.color in colours or key.id in named]
     closed_gates = {gate.id for gate in layout.gates.values() if gate.initial_state != "open"}
 
-    switches = list[str]()
+    switches: list[str] = []
     for switch in layout.switches.values():
         matters = switch.id in named or not closed_gates.isdisjoint(switch.controls)
         if matters and layout.switch_type(switch.id) != "hold":

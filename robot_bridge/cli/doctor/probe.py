@@ -97,7 +97,7 @@ class _Probe:
             return f"nobody {who}: start the deadman on the robot", 0.0
         if not wait_until(lambda: self._driver.publishers == 1, _FORGET_S):
             return f"{self._driver.publishers} publish on {DRIVER_COMMANDS}: end all others", 0.0
-        received = list[Twist]()
+        received: list[Twist] = []
         end = time.monotonic() + _LISTEN_S
         while time.monotonic() < end:
             self._bus.wait(_PERIOD)

@@ -31,7 +31,7 @@ from spca.common.installation import applications, find_runs
 from spca.common.text import format_count
 from spca.errors import ResumeError
 from spca.evaluation.ablations import table
-from spca.evaluation.ablations.options import DEFAULT_SEEDS, FULL, SETTINGS, StudyOptions
+from spca.evaluation.ablations.options import DEFAULT_SEEDS, SETTINGS, StudyOptions
 from spca.evaluation.ablations.table import AblationRow
 from spca.evaluation.eval_folder import RECORD, SUMMARY
 from spca.evaluation.options import (
@@ -138,15 +138,25 @@ def _list_fixed_options(options: StudyOptions) -> dict[str, object]:
     selection = options.selection
     models = options.models
     solver = options.solver
-    values: dict[str, object] = {"--settings": options.settings, "--seeds": options.seeds}
-    values |= {"--frozen-planner": options.frozen_planner, "--rename-words": options.rename_words}
-    values |= {"--start-category": selection.start_category, "--only": selection.only, "--seed": selection.seed}
-    values |= {"--upstream-rules": selection.upstream_rules, "--curriculum": selection.curriculum}
-    values |= {"--planner-model": models.planner_model, "--planner-small-model": models.planner_small_model}
-    values |= {"--coder-model": models.coder_model, "--planner-effort": models.planner_effort}
-    values |= {"--planner-small-effort": models.planner_small_effort, "--coder-effort": models.coder_effort}
-    values |= {"--engine": solver.engine, "--unsafe-no-sandbox": solver.unsafe_no_sandbox}
-    return values
+    return {
+        "--settings": options.settings,
+        "--seeds": options.seeds,
+        "--frozen-planner": options.frozen_planner,
+        "--rename-words": options.rename_words,
+        "--start-category": selection.start_category,
+        "--only": selection.only,
+        "--seed": selection.seed,
+        "--upstream-rules": selection.upstream_rules,
+        "--curriculum": selection.curriculum,
+        "--planner-model": models.planner_model,
+        "--planner-small-model": models.planner_small_model,
+        "--coder-model": models.coder_model,
+        "--planner-effort": models.planner_effort,
+        "--planner-small-effort": models.planner_small_effort,
+        "--coder-effort": models.coder_effort,
+        "--engine": solver.engine,
+        "--unsafe-no-sandbox": solver.unsafe_no_sandbox,
+    }
 
 
 def _choose_frozen_planner(options: StudyOptions, environ: Mapping[str, str]) -> str:
@@ -180,15 +190,18 @@ def _format_levels(levels: Curriculum) -> str:
 
 def _take_away(learning: Settings, name: str) -> Settings:
     """Return a copy of ``learning`` in which the setting ``name`` has switched off its part of learning."""
-    changes: Mapping[str, Mapping[str, Any]] = {
-        FULL: {},
-        "no-compile": {"compile": False},
-        "no-reuse": {"reuse": False},
-        "no-regression-check": {"regression_check": False},
-        "no-curriculum": {"carry_over": False},
-        _BARE: {"bare_prompt": True},
-    }
-    return replace(learning, **changes[name])
+    match name:
+        case "no-compile":
+            return replace(learning, compile=False)
+        case "no-reuse":
+            return replace(learning, reuse=False)
+        case "no-regression-check":
+            return replace(learning, regression_check=False)
+        case "no-curriculum":
+            return replace(learning, carry_over=False)
+        case "bare-prompt":
+            return replace(learning, bare_prompt=True)
+    return learning
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,10 @@ def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMak
             trials = strip_paths([asdict(trial) for trial in failure.played.trials])
             details.append({"trials": trials, "footage": films.get(episode.name)})
             row = failure.to_dict()
-            row |= {"number": len(failed) + 1, "group": f"{group.title} ({failure.proof})"}
-            row |= {"plan": trials[0]["plan"], "attempts": len(trials)}
+            row["number"] = len(failed) + 1
+            row["group"] = f"{group.title} ({failure.proof})"
+            row["plan"] = trials[0]["plan"]
+            row["attempts"] = len(trials)
             row["agent"] = episode.category if episode.category in agents else ""
             row["command"] = replay(failure, folder.path, runs_option)
             failed.append(row)

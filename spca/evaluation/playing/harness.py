@@ -123,8 +123,7 @@ class Harness:
         """Handle the episodes that the stage's journal lacks; then write and return the results of all episodes."""
         setup = BatchSetup(self._folder.path, open_worker, stage.kind)
         jobs = batches_of(episodes, stage.size)
-        header: dict[str, Any] = {"settings": {}}
-        header["tasks"] = [job.to_dict() for job in jobs]
+        header: dict[str, Any] = {"settings": {}, "tasks": [job.to_dict() for job in jobs]}
         path = self._folder.path / "state" / f"{stage.name}.journal.jsonl"
         with Journal(path, header, setup.read, resume=True, terms=setup.terms) as journal:
             lines = [line for result in journal.finished.values() for line in result.lines]

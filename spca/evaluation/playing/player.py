@@ -80,7 +80,7 @@ class Player:
             ProviderConfigError, ProviderDownError, BudgetReached: as in :meth:`PlannerLLM.plan`.
         """
         started = time.perf_counter()
-        trials = list[Trial]()
+        trials: list[Trial] = []
         try:
             with closing(self._make_world(episode.env_id, episode.seed)) as world:
                 for trial in self._trials(world, episode):
@@ -98,8 +98,8 @@ class Player:
         stops the iteration after a success or after the last allowed attempt.
         """
         snapshot = world.sense()
-        failed = list[FailedPlan]()
-        tried = set[str]()
+        failed: list[FailedPlan] = []
+        tried: set[str] = set()
         agent = self._agents.get(episode.category, self._agents[""])
         start = world.checkpoint() if self._attempts > 1 else None
         for planner, plan in self._plans(snapshot, episode, agent, failed):
@@ -127,7 +127,7 @@ class Player:
             failed: the plans that have failed so far; the caller appends to this list during the iteration.
         """
         planning = self._planning
-        writer_failures = list[WriterFailure]()
+        writer_failures: list[WriterFailure] = []
         stored = 0
         for plan_or_failure in planning.stored(snapshot, episode.info()):
             if isinstance(plan_or_failure, WriterFailure):

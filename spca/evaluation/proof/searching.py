@@ -189,7 +189,7 @@ class _Walk:
         maze = self._maze
         links = self._links
         frontier = [first]
-        delayed = list[tuple[int, int]]()
+        delayed: list[tuple[int, int]] = []
         while frontier or delayed:
             next_frontier: list[int] = []
             for pose, before in delayed:
@@ -240,7 +240,7 @@ class _Walk:
                 walk = self._way(self._facing[approach.cell])
                 primitives = (*walk, *approach.actions)
                 # If the agent must do nothing, it needs a primitive without effect, so that the verifier judges.
-                yield primitives if primitives else (DONE,)
+                yield primitives or (DONE,)
 
     def _way(self, pose: int) -> tuple[int, ...]:
         """Return the primitives from the first pose to a pose."""

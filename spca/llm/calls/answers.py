@@ -158,7 +158,7 @@ def _iterate_objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeErro
     """Yield the JSON objects in a text in order; without any object, yield the error at the highest position."""
     decoder = json.JSONDecoder(strict=False)
     position = text.find("{")
-    errors = list[json.JSONDecodeError]()
+    errors: list[json.JSONDecodeError] = []
     count = 0
     while position >= 0 and len(errors) < _MAX_STARTS and count < _MAX_OBJECTS:
         try:

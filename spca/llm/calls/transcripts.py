@@ -129,8 +129,8 @@ class Transcripts:
                 self._occurrences[transcript.key] = max(seen, transcript.occurrence + 1)
                 self._turns[transcript.turn] += 1
             elif transcript.index == index:
-                first_calls_asked_anew = self._asked_anew.get(transcript.turn.role, 0)
-                if transcript.number > first_calls_asked_anew:
+                last_asked_anew = self._asked_anew.get(transcript.turn.role, 0)
+                if transcript.number > last_asked_anew:
                     self._finished[transcript.key, transcript.occurrence] = transcript
             else:
                 later.append(transcript)
@@ -193,14 +193,26 @@ def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[st
         fields["text"] = _lines(message.text)
         if message.images:
             fields["images"] = [_image(image) for image in message.images]
-    head = {"model": str(call.model), **effort(request), **asdict(record.place)}
-    head |= {"key": call.key, "prompt_key": prompt_key(request)}
-    head |= {"occurrence": request.occurrence, "source": source, "request": record.number, "form": record.form}
-    conversation = {"messages": asked.pop("messages"), "answer": _answer_json(answer), "error": answer.error}
-    cost = None if record.cost is None else float(record.cost)
     usage = answer.response.usage if answer.response else Usage()
-    end = {"usage": asdict(usage), "estimated": record.estimated, "cost": cost, "latency_s": record.latency_s}
-    return head | conversation | end | asked
+    return {
+        "model": str(call.model),
+        **effort(request),
+        **asdict(record.place),
+        "key": call.key,
+        "prompt_key": prompt_key(request),
+        "occurrence": request.occurrence,
+        "source": source,
+        "request": record.number,
+        "form": record.form,
+        "messages": asked.pop("messages"),
+        "answer": _answer_json(answer),
+        "error": answer.error,
+        "usage": asdict(usage),
+        "estimated": record.estimated,
+        "cost": None if record.cost is None else float(record.cost),
+        "latency_s": record.latency_s,
+        **asked,
+    }
 
 
 def unsent(call: Call, place: Place, name: str) -> Record:

@@ -67,12 +67,8 @@ class ModelTable:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of models that have entries without wildcards."""
-        names: dict[str, None] = {}
-        for table in self._tables:
-            for name in table:
-                if not _has_wildcard(name):
-                    names[name] = None
-        return tuple(names)
+        names = dict.fromkeys(name for table in self._tables for name in table)
+        return tuple(name for name in names if not _has_wildcard(name))
 
     def list_names(self) -> list[str]:
         """Return the names of :meth:`names` and of all models with a published price, sorted."""

@@ -135,7 +135,7 @@ def find_published_rates(ref: ModelRef, when: float) -> dict[int, dict[str, Deci
 @cache
 def list_published_models() -> frozenset[str]:
     """Return the names of all models with a published price, with prefixes."""
-    names = set[str]()
+    names: set[str] = set()
     for provider in _read_data().providers:
         if provider.id in PUBLISHED:
             names |= {f"{provider.id}/{model.id}" for model in provider.models}

@@ -99,9 +99,8 @@ def count_changes(given: str, meant: str) -> int:
             replacement = row_above[j - 1] + (given_letter != meant_letter)
             cost = min(deletion, insertion, replacement)
 
-            last_two_given = given[i - 2 : i] if i > 1 else ""
-            last_two_meant = meant[j - 2 : j] if j > 1 else ""
-            if last_two_given and last_two_given == last_two_meant[::-1]:
+            is_swap = i > 1 and j > 1 and given_letter == meant[j - 2] and meant_letter == given[i - 2]
+            if is_swap:
                 swap = two_rows_above[j - 2] + 1
                 cost = min(cost, swap)
             row.append(cost)

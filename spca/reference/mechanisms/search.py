@@ -176,7 +176,7 @@ class Search:
         """
         if not gates:
             return True
-        needed = 1 if self._generous else len(self._list_passed_gates(state) | gates)
+        needed = 1 if self._generous else len(self._find_passed_gates(state) | gates)
         return self._count_switched_on(state) >= needed
 
     def _successors(self, state: State) -> Iterator[State]:
@@ -218,10 +218,10 @@ class Search:
 
     def _may_pass(self, state: State) -> bool:
         """Return whether enough switches are on in ``state`` to pass one more closed gate."""
-        used = 0 if self._generous else len(self._list_passed_gates(state))
+        used = 0 if self._generous else len(self._find_passed_gates(state))
         return self._count_switched_on(state) > used
 
-    def _list_passed_gates(self, state: State) -> Set[Cell]:
+    def _find_passed_gates(self, state: State) -> Set[Cell]:
         """Return the cells of the closed gates that were passed on the way to ``state``."""
         return state.opened & self._closed_gates.keys()
 

@@ -177,7 +177,7 @@ class _Reader:
 
     def _read_rounds(self) -> list[_Round]:
         """Return the rounds of the log with calls and turns; :func:`_attach` adds the records of attempts later."""
-        rounds = list[_Round]()
+        rounds: list[_Round] = []
         for work, event, *_ in self._history.works:
             last = rounds[-1] if rounds else None
             follows_writer = work in _PART_OF_ROUND and last is not None and last.is_over()

@@ -151,15 +151,16 @@ class _Reader:
         versions = {}
         for version, method in self._parsed[file].items():
             written = base.versions.get(version, origin)
-            place = (method.name, method.first, method.last)
-            versions[version] = Method(*place, written.level, written.attempt, written.call)
+            versions[version] = Method(
+                method.name, method.first, method.last, written.level, written.attempt, written.call
+            )
         return WrittenAgent(file, versions)
 
     def _parse(self, file: str) -> Mapping[int, MethodLines]:
         """Return the lines of an agent's methods, by a hash of the method's name and text."""
         source = self._files.source(file) or ""
         lines = source.split("\n")
-        by_version = dict[int, MethodLines]()
+        by_version: dict[int, MethodLines] = {}
         for method in outline.methods(source):
             body = lines[method.first - 1 : method.last]
             by_version[hash((method.name, *body))] = method

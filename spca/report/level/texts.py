@@ -31,9 +31,7 @@ class Shelf:
         """
         if not text:
             return ""
-        origins = ""
-        for method in methods:
-            origins += f"{method.level} {method.attempt} {method.call}\n"
+        origins = "".join(f"{method.level} {method.attempt} {method.call}\n" for method in methods)
         data = f"{language}\n{origins}{text}".encode(errors="surrogatepass")
         name = hashlib.sha256(data).hexdigest()[:_ID_DIGITS]
         if name not in self.texts:

@@ -51,7 +51,7 @@ def methods(source: str) -> tuple[MethodLines, ...]:
     """
     if len(source) > MAX_CHARS:
         return ()
-    found = list[MethodLines]()
+    found: list[MethodLines] = []
     name = ""  # of the method that the current line may belong to; "" outside of methods
     indent = 0  # of that method, or of the decorators before a method
     first = 0

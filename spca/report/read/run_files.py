@@ -56,8 +56,8 @@ class RunFiles:
         self.info = self._info()
         self.finished = self._read_finished()
         requests = table(self.info.get("usage")).get("requests")
-        for name, is_expected in {"metrics.jsonl": self.finished, "calls.jsonl": requests}.items():
-            if is_expected and not (self.path / name).exists():
+        for name, recorded in {"metrics.jsonl": self.finished, "calls.jsonl": requests}.items():
+            if recorded and not (self.path / name).exists():
                 self._warn(f"{name}: is missing")
 
     @property
@@ -82,7 +82,7 @@ class RunFiles:
     @cached_property
     def summaries(self) -> dict[int, dict[str, Any]]:
         """Summaries of finished levels, by number of the level."""
-        summaries = dict[int, dict[str, Any]]()
+        summaries: dict[int, dict[str, Any]] = {}
         for position, summary in enumerate(self.finished, 1):
             number = whole(summary.get("index")) or position
             summaries[number] = summary
@@ -159,8 +159,8 @@ class RunFiles:
         """
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
         lines = (data or b"").split(b"\n")
-        objects = list[dict[str, Any]]()
-        bad = list[str]()
+        objects: list[dict[str, Any]] = []
+        bad: list[str] = []
         for position, line in enumerate(lines, 1):
             words = line.decode("utf-8", "replace")
             value = _parse_object(words) if words else {}

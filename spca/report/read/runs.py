@@ -93,7 +93,7 @@ def _is_replayed(events: Iterable[Mapping[str, Any]]) -> bool:
 
 def categories(levels: Sequence[LevelRow]) -> tuple[CategoryRow, ...]:
     """Return the sums over the levels of each category, in the order of the categories' first levels."""
-    rows_by_category = dict[str, list[LevelRow]]()
+    rows_by_category: dict[str, list[LevelRow]] = {}
     for row in levels:
         rows_by_category.setdefault(row.category, []).append(row)
     return tuple(_category(name, rows) for name, rows in rows_by_category.items())

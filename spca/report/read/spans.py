@@ -133,7 +133,7 @@ def spans(
         open_status: status of the last attempt if its end is not in the log.
         longest_act: duration of the longest attempt of the level in seconds; None if not known.
     """
-    found = list[Span]()
+    found: list[Span] = []
     act: Span | None = None  # the attempt whose end is not known yet
     for work in history.works:
         time = number(work.event.get("time"))
@@ -167,9 +167,7 @@ def durations(summary: Mapping[str, Any], spent: Iterable[Span]) -> dict[str, fl
     names = {"plan": "plan_s", "solve": "solve_s", "code": "code_s", "act": "sim_s"}
     measured = table(summary.get("durations"))
     if measured:
-        recorded = {phase: table(measured.get(name)) for phase, name in names.items()}
-        recorded_sums = {phase: number(entry.get("sum")) for phase, entry in recorded.items()}
-        return {phase: seconds or 0.0 for phase, seconds in recorded_sums.items()}
+        return {phase: number(table(measured.get(name)).get("sum")) or 0.0 for phase, name in names.items()}
 
     sums = dict.fromkeys(names, 0.0)
     for span in spent:

@@ -101,7 +101,7 @@ def writer_rows(
         summaries: summaries of the levels, in order.
         record: returns the content of a version's JSON file, by label.
     """
-    level_of = dict[str, int]()
+    level_of: dict[str, int] = {}
     planned = Counter[str]()
     for summary in summaries:
         offered = offer(summary)

@@ -84,7 +84,7 @@ def _make_error(
     """Return the error on a model; ``row`` are the summaries of levels without a usable answer, the newest first."""
     latest = row[0]["unusable"][role]
     levels = {summary["index"] for summary in row}
-    requests = list[Record]()
+    requests: list[Record] = []
     for record in records:
         is_of_role = record.place.index in levels and record.place.phase == role
         if is_of_role and str(record.model) in models and record.outcome is not RequestOutcome.REJECTED:

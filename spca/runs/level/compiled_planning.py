@@ -80,9 +80,9 @@ class CompiledPlanning:
         self._emit("writers_tried", {"stored": [stored.label for stored in self._writers.stored]})
         start = level.world.checkpoint()
         snapshot = level.world.sense()
-        tried_plans = list[Plan]()
-        attempts = list[Attempt]()
-        failures = list[WriterFailure]()
+        tried_plans: list[Plan] = []
+        attempts: list[Attempt] = []
+        failures: list[WriterFailure] = []
         for result in self._time_plans(self._writers.plans(snapshot, level.info)):
             if isinstance(result, WriterFailure):
                 failure: WriterFailure | None = result
@@ -183,9 +183,8 @@ class CompiledPlanning:
         if case is None or draft is None:
             return None
         rejection = self._writers.consider(draft, case, result.agent, f"{level.category}/{env_id}")
-        # Reversed, so that the first stored writer with a name determines the label.
-        labels = {stored.writer.name: stored.label for stored in reversed(self._writers.stored)}
-        label = labels.get(draft.name, "")
+        labels = (stored.label for stored in self._writers.stored if stored.writer.name == draft.name)
+        label = next(labels, "")
         decision = DraftDecision(draft.name, "" if rejection else label, rejection)
         self._emit("writer", asdict(decision))
         return decision

@@ -242,7 +242,7 @@ class Recorder:
         Args:
             since: number of finished levels to skip.
         """
-        levels = list[SolvedLevel]()
+        levels: list[SolvedLevel] = []
         for summary in self._summaries_of_library(since):
             if summary["outcome"] == "success":
                 trajectory = read_trajectory(self._folder, summary["trajectory"])
@@ -316,8 +316,8 @@ def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]
         for name, value in counts.items():
             counters[name] = counters.get(name, 0) + value
 
-    failures = list[dict[str, Any]]()
-    corrected = list[str]()
+    failures: list[dict[str, Any]] = []
+    corrected: list[str] = []
     for summary in finished:
         level = summary["level"]
         if summary["outcome"] != "success":

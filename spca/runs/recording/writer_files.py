@@ -62,8 +62,8 @@ class WriterFiles:
 
     def read_texts(self) -> dict[str, str]:
         """Return name -> text of all files of the writers and of their cases; names are relative to the run folder."""
-        names = list[str]()
-        cases = list[str]()
+        names: list[str] = []
+        cases: list[str] = []
         for stored in self.stored:
             names += [f"{FOLDER}/{stored.label}.{kind}" for kind in ("py", "pddl", "json")]
             cases += self._find_trajectories(stored)
@@ -149,7 +149,7 @@ def read_trajectory(folder: RunFolder, name: str) -> dict[str, Any]:
 def read_solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
     """Return the last attempt of a trajectory file as an input of the regression check."""
     last = trajectory["attempts"][-1]
-    steps = list[PlanStep]()
+    steps: list[PlanStep] = []
     for step in last["plan"]:
         parameters = tuple(step.get("parameters", ()))
         steps.append(PlanStep(step["action"], tuple(step["args"]), parameters))

@@ -237,12 +237,12 @@ def describe_troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
         counters: counters of the level.
         ended: statuses of the failed attempts, in order.
     """
-    troubles = list[str]()
+    troubles: list[str] = []
     for noun, counter in _TROUBLES.items():
         if number := counters.get(counter):
             troubles.append(format_count(number, noun))
     if ended:
-        statuses = list[str]()
+        statuses: list[str] = []
         for status, number in Counter(ended).items():
             # No number is needed for one attempt, or if all failed attempts have the same status.
             needs_number = 1 < number < len(ended)

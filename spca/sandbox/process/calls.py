@@ -108,7 +108,7 @@ def exchange(worker: Worker, limits: Limits, request: bytes) -> Answer:
                 if not has_grace or worker.cpu_seconds() >= limits.yield_seconds / 2:
                     raise
                 has_grace = False
-                deadline = deadline + GRACE
+                deadline += GRACE
         cpu = worker.cpu_seconds()
     except TimeoutError as error:
         raise CallError(f"no answer for {limits.yield_seconds:.1f} s", is_late=True) from error

@@ -162,7 +162,7 @@ class SandboxEpisode:
                 if not may_extend or not self._is_starved(limit):
                     raise
                 may_extend = False
-                deadline = deadline + GRACE
+                deadline += GRACE
                 continue
             # Almost every answer is one whole frame of a primitive, which needs no general parsing.
             asked = None if self._frames.rest else wire.unpack_asked(data, self._sequence)

@@ -14,13 +14,13 @@ from gridworld.generating.decoys import DECOYS, dead_end
 from gridworld.generating.draft import Draft, UnfitError
 from gridworld.generating.floor import Floor
 from gridworld.generating.locks import LOCKS, lay_chain
-from gridworld.generating.plans import MAX_SIZE, PLANS, SMALLEST, draw_floor
+from gridworld.generating.plans import MAX_SIZE, MIN_SIZE, PLANS, draw_floor
 from gridworld.generating.pushing import push_line
 from gridworld.rules.tilings import HEX, SQUARE, TILINGS, Cell
 
 tilings = st.sampled_from(sorted(TILINGS)).map(TILINGS.__getitem__)
 floors = st.builds(
-    lambda rng, tiling, plan: draw_floor(rng, tiling, plan, SMALLEST, MAX_SIZE),
+    lambda rng, tiling, plan: draw_floor(rng, tiling, plan, MIN_SIZE, MAX_SIZE),
     st.randoms(use_true_random=False),
     tilings,
     st.sampled_from(sorted(PLANS)),
@@ -30,7 +30,7 @@ floors = st.builds(
 @given(floors)
 def test_floors_are_connected_and_inside(floor: Floor) -> None:
     assert floor.cells
-    assert SMALLEST <= min(floor.width, floor.height)
+    assert MIN_SIZE <= min(floor.width, floor.height)
     assert max(floor.width, floor.height) <= MAX_SIZE
     assert set(floor.distances(floor.cells[0])) == set(floor.cells)
     assert all(0 < x < floor.width - 1 and 0 < y < floor.height - 1 for x, y in floor.cells)

@@ -40,7 +40,7 @@ class AnthropicProvider(ModelServer):
         """Leave out an option of the request that the refusal calls unsupported; see the base class."""
         message = str(error)
         is_unsupported = _UNSUPPORTED.search(message) is not None
-        sent_options = set[str]()
+        sent_options: set[str] = set()
         if request.limits.temperature is not None:
             sent_options.add(messages.TEMPERATURE)
         if request.tools and request.tool_choice != "auto":
