@@ -32,7 +32,7 @@ from explorer.milestones import (
 )
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.mobs import mob_kind
-from explorer.scene import Scene
+from explorer.scene import Scene, WorldState
 from explorer.solver.certificate import check
 from explorer.solver.closure import Arena
 from explorer.solver.proving import faults, prove
@@ -60,8 +60,9 @@ def audit(loaded: Loaded) -> tuple[Finding, ...]:
     findings = list(loaded.faults)
     if not loaded.published:
         findings += _find_malformed(loaded)
-    findings += _find_true_at_start(loaded)
-    findings += _find_vacuous_counts(loaded)
+    start = Storage(loaded.scene).freeze(0)
+    findings += _find_true_at_start(loaded, start)
+    findings += _find_vacuous_counts(loaded, start)
     findings += _find_unenforced_looks(loaded)
     findings += _find_named_hops(loaded)
 
@@ -138,19 +139,17 @@ def _find_malformed(loaded: Loaded) -> Iterator[Finding]:
             yield Finding(kind, problem.problem, milestone, loaded.source, problem.field)
 
 
-def _find_true_at_start(loaded: Loaded) -> Iterator[Finding]:
+def _find_true_at_start(loaded: Loaded, start: WorldState) -> Iterator[Finding]:
     """Yield a fault for each milestone that holds before the first step."""
-    state = Storage(loaded.scene).freeze(0)
-    for name in Tracker(loaded.milestones, loaded.scene.spawn).observe(state):
+    for name in Tracker(loaded.milestones, loaded.scene.spawn).observe(start):
         yield Finding(FaultKind.TRUE_AT_START, "it holds before the first step: ask for what is not there yet", name)
 
 
-def _find_vacuous_counts(loaded: Loaded) -> Iterator[Finding]:
+def _find_vacuous_counts(loaded: Loaded, start: WorldState) -> Iterator[Finding]:
     """Yield a fault for each vacuous rule.
 
     A rule is vacuous if it asks for at least 0, or if it asks for at most a number that is not exceeded at the start.
     """
-    state = Storage(loaded.scene).freeze(0)
     spawn = loaded.scene.spawn
     for milestone, rule in _list_rules(loaded.milestones):
         name = milestone.milestone_id
@@ -158,7 +157,7 @@ def _find_vacuous_counts(loaded: Loaded) -> Iterator[Finding]:
             case InventoryHas() | AtLeast() if rule.min_count < 1:
                 yield Finding(FaultKind.VACUOUS_COUNT, "at least 0 always holds: ask for 1 or more", name)
             case AtMost():
-                count = counted(rule, state, spawn)
+                count = counted(rule, start, spawn)
                 if count <= rule.max_count:
                     problem = f"at most {rule.max_count} of {bare(rule.object)}, and there are {count} to begin with"
                     yield Finding(FaultKind.VACUOUS_COUNT, f"{problem}: put more there", name)

@@ -67,12 +67,12 @@ class MujocoRobot:
 
         # Each sensor has its own generator, so that the rate of a sensor does not change the noise of the others.
         seeds = np.random.SeedSequence(seed).spawn(3)
-        lidar, wheels, camera = (np.random.default_rng(child) for child in seeds)
-        self._lidar_rng = lidar
+        lidar_rng, wheels_rng, camera_rng = (np.random.default_rng(child) for child in seeds)
+        self._lidar_rng = lidar_rng
         eye = self.config.camera
-        self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, camera)
+        self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, camera_rng)
         start = Pose(0, 0, world.start.heading)
-        self._odometry = DriftingOdometry(start, self._noise, wheels)
+        self._odometry = DriftingOdometry(start, self._noise, wheels_rng)
 
         self._things = Things(self._model, self._data, world)
         self._movers = Movers(self._model, self._data, world, self.config.body)

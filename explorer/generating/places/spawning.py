@@ -77,7 +77,7 @@ def _list_poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]
 def _is_clear_around(draft: Draft, spot: Spot, floor: int) -> bool:
     """Return whether a column and its 8 neighbours are clear (:func:`_is_clear`) at the level ``floor``."""
     x, z = spot
-    around = [(x + i, floor, z + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    around = ((x + i, floor, z + j) for i in (-1, 0, 1) for j in (-1, 0, 1))
     return all(_is_clear(draft, cell) for cell in around)
 
 
@@ -85,7 +85,7 @@ def _looks_out(draft: Draft, pose: Pose) -> bool:
     """Return whether the cells ahead of the eye are air, up to the distance :data:`_OUTLOOK`."""
     x, y, z = pose.cell
     i, _, j = FACINGS[pose.facing]
-    ahead = [(x + i * away, y + 1, z + j * away) for away in range(1, _OUTLOOK)]
+    ahead = ((x + i * away, y + 1, z + j * away) for away in range(1, _OUTLOOK))
     return all(draft.is_air(cell) for cell in ahead)
 
 

@@ -9,6 +9,8 @@ building scenes in which the key of one gate opens another.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from explorer.generating.knobs import Shape
 from explorer.generating.plans.keys import add_craftable, find_block
 from explorer.generating.plans.plan import Area, Gate, Hop, Plan, RejectedDraw, Thing
@@ -45,7 +47,7 @@ def reduce_order(before: Order) -> dict[Hop, tuple[Hop, ...]]:
     """Return, for each hop, the hops that come directly before it (the transitive reduction of the order)."""
     direct = {}
     for hop, earlier in before.items():
-        implied = frozenset[Hop]().union(*(before[each] for each in earlier))
+        implied = set(chain.from_iterable(before[each] for each in earlier))
         direct[hop] = tuple(each for each in before if each in earlier and each not in implied)
     return direct
 
