@@ -63,6 +63,18 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
     return GridMap(codes, (grid.origin[0] + north, grid.origin[1] + west))
 
 
+def read_window(grid: GridMap, size: int, position: tuple[int, int], agent_at: tuple[int, int]) -> NDArray[np.uint8]:
+    """Return what the map knows of the cells of a view, which has ``size`` rows and columns and lies as in
+    :func:`integrate`.
+    """
+    top = grid.origin[0] + position[0] - agent_at[0]
+    left = grid.origin[1] + position[1] - agent_at[1]
+    codes, (north, west) = _pad_codes(grid.codes, top, left, size)
+    top += north
+    left += west
+    return codes[top : top + size, left : left + size]
+
+
 def _pad_codes(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
     """Return a padded copy of the codes that contains the window, and how many rows and columns were added.
 

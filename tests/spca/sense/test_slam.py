@@ -90,3 +90,16 @@ def test_a_cell_that_is_seen_again_is_overwritten_and_an_unseen_one_is_kept() ->
     view[3, 2] = empty
     grid = slam.integrate(grid, view, (0, 0), agent_at(0))
     assert grid.codes[grid.index((0, 2))] == empty
+
+
+@given(moves)
+def test_a_window_of_the_map_is_what_a_view_has_written(steps: list[Move]) -> None:
+    grid = slam.empty_map()
+    for row, column, direction, view in steps:
+        own = agent_at(direction)
+        unread = slam.read_window(grid, SIZE, (row, column), own)
+        grid = slam.integrate(grid, view, (row, column), own)
+        read = slam.read_window(grid, SIZE, (row, column), own)
+        expected = np.where(view == perception.UNSEEN, unread, view)
+        expected[own] = unread[own]
+        assert np.array_equal(read, expected)
