@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final
+
+from spca.common.plugins.sources import PluginSource
 
 OWN: Final = "pyperplan-adl"
 """This project's engine: pyperplan, applied to the problem as grounded by :mod:`spca.plan.grounding`."""
@@ -29,6 +32,38 @@ ENGINES: dict[str, str] = AUTOMATIC | {
 """All engines that a user can choose: the automatic engines and two engines that find shortest plans."""
 
 
+@dataclass(frozen=True, slots=True)
+class AddedEngine:
+    """An engine of a plugin.
+
+    Attributes:
+        name: name that the option ``--engine`` accepts.
+        unified_planning_name: a name that Unified Planning's factory knows, or ``module:Class`` of an engine class.
+        given, module: the plugin, see :class:`spca.common.plugins.sources.PluginSource`.
+    """
+
+    name: str
+    unified_planning_name: str
+    given: str
+    module: str
+
+
+ADDED: Final[dict[str, AddedEngine]] = {}
+"""Engines that plugins have added, by name; the solver's process gets them when it starts."""
+
+
+def add_engine(name: str, unified_planning_name: str, source: PluginSource) -> None:
+    """Add an engine that a user can choose.
+
+    Raises:
+        ValueError: the name is taken.
+    """
+    if name in ENGINES or name in ADDED:
+        raise ValueError(f"engine {name!r} exists already: choose another name")
+    ADDED[name] = AddedEngine(name, unified_planning_name, source.given, source.module)
+
+
 def available_engines() -> tuple[str, ...]:
-    """Return the names of the installed engines, without importing them."""
-    return tuple(name for name, module in ENGINES.items() if find_spec(module) is not None)
+    """Return the names of the installed engines, without importing them, and of the engines of plugins."""
+    installed = [name for name, module in ENGINES.items() if find_spec(module) is not None]
+    return (*installed, *ADDED)

@@ -18,9 +18,10 @@ from unified_planning.io import PDDLReader
 from unified_planning.model import Problem, ProblemKind
 from unified_planning.plans import SequentialPlan
 
+from spca.common.plugins.sources import PluginSource
 from spca.contracts import SolveStatus
 from spca.plan.diagnosis import why_unsolvable
-from spca.plan.engines import OWN, available_engines
+from spca.plan.engines import ENGINES, OWN, AddedEngine, available_engines
 from spca.plan.reading import parse_plain
 
 Report = Callable[[Mapping[str, object]], None]
@@ -126,6 +127,25 @@ def prepare() -> None:
         attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, [name], lambda _: None)
 
 
+def add_engine(engine: AddedEngine) -> None:
+    """Import the plugin of an engine, and make the engine known under its name.
+
+    Raises:
+        PluginError: the plugin cannot be imported, or Unified Planning does not know its engine.
+    """
+    source = PluginSource(engine.given, engine.module)
+    source.import_plugin()
+    try:
+        module, _, name = engine.unified_planning_name.partition(":")
+        if not name:
+            known = _factory().engine(module)
+            module = known.__module__
+            name = known.__name__
+        _factory().add_engine(engine.name, module, name)
+    except Exception as error:  # boundary: the factory raises errors of any type
+        raise source.make_error(f"registers the engine {engine.name}, which cannot be used", error) from error
+
+
 def rehearse() -> None:
     """Solve a tiny problem in a forked process that waits for its request.
 
@@ -135,7 +155,8 @@ def rehearse() -> None:
 
 
 def _list_in_process_engines() -> list[str]:
-    return [name for name in available_engines() if not name.startswith("fast-downward")]
+    installed = available_engines()
+    return [name for name in ENGINES if name in installed and not name.startswith("fast-downward")]
 
 
 def _reader() -> PDDLReader:

@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 from spca.common.errors import SettingsError
 from spca.contracts import PlannedAction, SolveResult, SolveStatus
 from spca.plan.client import STOP_LIMIT, GoneError, ServerProcess
-from spca.plan.engines import AUTOMATIC, available_engines
+from spca.plan.engines import ADDED, AUTOMATIC, available_engines
 from spca.plan.memory import SolvedTexts
 from spca.plan.pddl import shape_fault
 
@@ -72,6 +72,7 @@ class Solver:
         if not set(installed) & set(AUTOMATIC):
             raise SettingsError(f"no planning engine is installed; install one of: {', '.join(AUTOMATIC)}")
         self._engines = [engine] if engine else [name for name in AUTOMATIC if name in installed]
+        self._added = [ADDED[name] for name in self._engines if name in ADDED]
         self._time_limit = time_limit
         self._solved = SolvedTexts()
         self._server: ServerProcess | None = None
@@ -200,7 +201,7 @@ class Solver:
         with self._starting:
             if self._closed:
                 raise ValueError("the solver is closed")
-            self._server = self._server or ServerProcess()
+            self._server = self._server or ServerProcess(self._added)
             return self._server
 
     def _drop(self) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import json
 import os
 import resource
 import shutil
@@ -30,7 +31,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
+from spca.common.errors import PluginError
 from spca.plan import configspace
+from spca.plan.engines import AddedEngine
 from spca.plan.wire import receive_message, send_message
 
 MEMORY_LIMIT = 4 << 30
@@ -225,12 +228,18 @@ def _stop(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise _HostGoneError
 
 
-def _load() -> None:
-    """Import and prepare Unified Planning."""
+def _load(added: Sequence[AddedEngine]) -> None:
+    """Import and prepare Unified Planning, then the engines of plugins.
+
+    Raises:
+        PluginError: an engine cannot be used.
+    """
     configspace.defer()
     from spca.plan import job
 
     job.prepare()
+    for engine in added:
+        job.add_engine(engine)
     gc.collect()
     gc.freeze()
 
@@ -246,15 +255,21 @@ def _take_connection() -> Connection[Any, Any]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer the requests of the host; return the exit code.
 
-    The only argument is the host's process id. The connection to the host is standard input.
+    The arguments are the host's process id, and JSON with the engines of plugins and where modules are found. The
+    connection to the host is standard input.
     """
-    (host,) = sys.argv[1:] if argv is None else argv
+    host, added = sys.argv[1:] if argv is None else argv
     connection = _take_connection()
     signal.signal(signal.SIGTERM, _stop)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         try:
-            _load()
+            plugins = json.loads(added)
+            sys.path += [folder for folder in plugins["path"] if folder not in sys.path]
+            _load([AddedEngine(**engine) for engine in plugins["engines"]])
+        except PluginError as error:
+            send_message(connection, {"plugin": str(error)})
+            return 1
         except Exception as error:  # boundary: an installation can be broken in any way
             send_message(connection, {"failed": f"{type(error).__name__}: {error}"})
             return 1

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from string import ascii_letters
 from typing import Any, Final
 
-from spca.contracts import Snapshot, VisibleObject
-from spca.sense.mission_words import mission_words
+from spca.sense.perception import VisibleObject
 from spca.sense.renaming import find_meaning
 
-_SYMBOLS: Final = {
+_SYMBOLS: Final[dict[str, str]] = {
     "unseen": "?",
     "wall": "#",
     "empty": ".",
@@ -38,15 +36,31 @@ _BY_STATE: Final = {
 }
 _FACING: Final = {"East": ">", "South": "v", "West": "<", "North": "^"}
 _SCENERY: Final = frozenset({"unseen", "wall", "empty", "floor", "agent", "lava", "pit", "spike"})
-_MEANINGS: Final = {symbol: word for word, symbol in _SYMBOLS.items()} | {
+_MEANINGS: Final[dict[str, str]] = {symbol: word for word, symbol in _SYMBOLS.items()} | {
     symbol: f"{kind} {state}" if kind == "switch" else f"{state} {kind}"
     for kind, symbols in _BY_STATE.items()
     for state, symbol in symbols.items()
 }
-_ROW: Final = re.compile("[{}]*".format(re.escape("".join([*_MEANINGS, *_FACING.values()]))))
 
 Grid = Sequence[Sequence[str]]
 """Rows of cell words, north to south."""
+
+
+def add_symbol(kind: str, symbol: str, meaning: str) -> None:
+    """Draw the kind ``kind`` as ``symbol``, which legends call ``meaning``; see :mod:`spca.sense.added_words`.
+
+    Raises:
+        ValueError: the symbol is taken, or is none that a map can hold.
+    """
+    is_drawable = len(symbol) == 1 and symbol.isascii() and symbol.isprintable() and symbol not in ' "\\'
+    if not is_drawable:
+        raise ValueError(f"{symbol!r} is no symbol of a map: choose one printable ASCII character")
+    if symbol in _MEANINGS or symbol in _FACING.values():
+        meant = _MEANINGS.get(symbol, "agent")
+        free = "".join(letter for letter in ascii_letters if letter not in {*_MEANINGS, *_FACING.values()})
+        raise ValueError(f"the symbol {symbol} is taken by {meant!r}: choose another, such as one of {free}")
+    _SYMBOLS[kind] = symbol
+    _MEANINGS[symbol] = meaning
 
 
 def symbol(word: str) -> str:
@@ -101,22 +115,19 @@ def legend(rows: Iterable[str], grid: Grid = ()) -> str:
     return ", ".join(entries)
 
 
-def end_state(grid: Grid, direction: str | None = None, inventory: str | None = None) -> list[str]:
+def end_state(shown: Mapping[str, Any]) -> list[str]:
     """Return the lines of a report on the end of an attempt: pose and inventory, known objects, legend, map.
 
-    Without ``direction`` the line of pose and inventory is left out. Rows and columns of objects refer to the drawn
-    map, and count from 0.
+    Args:
+        shown: what :func:`describe_shown` returns. Rows and columns of objects refer to the drawn map.
     """
-    seen = crop_map(grid)
-    rows = draw(seen, direction)
-    hand = [f"the agent faces {direction}; in its hand: {inventory or 'nothing'}"] if direction else []
-
+    hand = f"the agent faces {shown['direction']}; in its hand: {shown['inventory'] or 'nothing'}"
     places: list[str] = []
-    for name, cells in list_known_objects(seen).items():
+    for name, cells in shown["known_objects"].items():
         positions = " ".join(f"[{r}, {c}]" for r, c in cells)
         places.append(f"{name} {positions}")
     known = [f"known objects at [row, column]: {', '.join(places)}"] if places else []
-    return [*hand, *known, f"({legend(rows, seen)})", *rows]
+    return [hand, *known, f"({shown['legend']})", *shown["map"]]
 
 
 def list_known_objects(grid: Grid) -> dict[str, list[list[int]]]:
@@ -129,61 +140,25 @@ def list_known_objects(grid: Grid) -> dict[str, list[list[int]]]:
     return found
 
 
-def planner_state(snapshot: Snapshot) -> dict[str, Any]:
-    """Return what a planner is shown of a snapshot.
+def describe_shown(
+    grid: Grid, direction: str, inventory: str | None, visible_objects: Iterable[VisibleObject]
+) -> dict[str, Any]:
+    """Return what a planner is shown of a map and of the agent.
 
     Rows and columns of objects refer to the drawn map, and count from 0.
     """
-    grid = crop_map(snapshot.visible_grid)
-    rows = draw(grid, snapshot.direction)
+    seen = crop_map(grid)
+    rows = draw(seen, direction)
     return {
-        "mission": snapshot.mission,
-        "direction": snapshot.direction,
-        "inventory": snapshot.inventory,
+        "direction": direction,
+        "inventory": inventory,
         "visible_objects": [
-            _describe_in_view(thing) for thing in snapshot.visible_objects if find_meaning(thing.name) not in _SCENERY
+            _describe_in_view(thing) for thing in visible_objects if find_meaning(thing.name) not in _SCENERY
         ],
-        "known_objects": list_known_objects(grid),
-        "legend": legend(rows, grid),
+        "known_objects": list_known_objects(seen),
+        "legend": legend(rows, seen),
         "map": rows,
     }
-
-
-def agent_state(snapshot: Snapshot, skill: str = "", names: Iterable[str] = ()) -> dict[str, Any]:
-    """Return what a coder is shown of a snapshot: the planner's state, with the level's skill in place of its mission.
-
-    Methods must not depend on a mission. The coder still has to know which words of the mission mean the objects of the
-    plan, because a method is called with their ``names``.
-
-    Args:
-        skill: the skill that the level teaches.
-        names: names of the objects in the plan.
-    """
-    words = mission_words(snapshot.mission, names)
-    state = {"skill": skill, **({"mission_words": words} if words else {}), **planner_state(snapshot)}
-    del state["mission"]
-    return state
-
-
-def format_data(value: object) -> str:
-    """Return a value as JSON with ``<`` and ``>`` escaped, so that the JSON cannot close a tag of the prompt."""
-    text = json.dumps(value, ensure_ascii=False, indent=None)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def format_state(state: Mapping[str, Any]) -> str:
-    """Return a state as JSON like :func:`format_data`, with one line per row of the ``map``.
-
-    ``<`` is not escaped in the rows of the map, because there it stands for the agent.
-    """
-    quoted_rows = [f'"{row}"' if _ROW.fullmatch(row) else format_data(row) for row in state.get("map", ())]
-    if not quoted_rows:
-        return format_data(state)
-
-    rows = ",\n".join(quoted_rows)
-    rest = format_data({key: value for key, value in state.items() if key != "map"})
-    separator = ", " if len(rest) > 2 else ""
-    return f'{rest[:-1]}{separator}"map": [\n{rows}\n]}}'
 
 
 def _describe_in_view(thing: VisibleObject) -> str:

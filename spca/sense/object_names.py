@@ -8,46 +8,51 @@ names: ``key_blue``, ``door_any``, ``object_red``, ``object_any``, ``ball_red_2`
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from spca.contracts import LevelInfo, Snapshot
 from spca.sense.perception import COLOURS, DOOR_STATES, VOCABULARY
-from spca.sense.renaming import TRUE_WORDS, Renaming, find_meaning
+from spca.sense.renaming import find_meaning
 
 _CELLS: Final = [word.split(" ") for word in VOCABULARY]
-KINDS: Final = frozenset({"object", *(kind for kind, *rest in _CELLS if rest)})
-"""Kinds of things that have a colour."""
+KINDS: Final[set[str]] = {"object", *(kind for kind, *rest in _CELLS if rest)}
+"""Kinds of things that have a colour; :func:`add_kind` adds to them."""
 _PLAIN: Final = frozenset({kind for kind, *rest in _CELLS if not rest} | {"goal", "a"})
 _SIDES: Final = ("left", "right", "front", "behind")
 _ANY: Final = ("any", "other")
 _USUAL: Final = ("key", "ball", "box", "door", "object", "goal")
-_NO_COLOURS: Final = frozenset(
-    (
-        *_SIDES,
-        *DOOR_STATES,
-        *KINDS,
-        *_PLAIN,
-        "the",
-        "a",
-        "an",
-        "on",
-        "off",
-        "of",
-        "to",
-        "in",
-        "and",
-        "then",
-        "it",
-    )
-)
+_NO_COLOURS: Final[set[str]] = {
+    *_SIDES,
+    *DOOR_STATES,
+    *KINDS,
+    *_PLAIN,
+    "the",
+    "a",
+    "an",
+    "on",
+    "off",
+    "of",
+    "to",
+    "in",
+    "and",
+    "then",
+    "it",
+}
 _FORM: Final = "names are kind_colour, such as key_blue, door_any or ball_red_2"
+
+
+def add_kind(kind: str) -> None:
+    """Let names begin with ``kind``; see :mod:`spca.sense.added_words`."""
+    KINDS.add(kind)
+    _NO_COLOURS.add(kind)
 
 
 def words_told(snapshot: Snapshot, level: LevelInfo) -> frozenset[str]:
     """Return every word that a planner is shown, in lower case; names of objects may use these words."""
-    texts = [snapshot.mission, level.skill, snapshot.inventory or ""]
-    texts += [thing.name for thing in snapshot.visible_objects]
-    texts += {word for row in snapshot.visible_grid for word in row}
+    shown = snapshot.shown
+    texts = [snapshot.mission, level.skill, shown["inventory"] or "", shown["legend"], *shown["known_objects"]]
+    texts += [text.partition(":")[0] for text in shown["visible_objects"]]
     return frozenset(re.findall(r"[^\W\d_]+", " ".join(texts).lower()))
 
 
@@ -99,12 +104,16 @@ def suggest_name(name: str, told: frozenset[str]) -> str:
     return "_".join([kinds[0], colour, *behind])
 
 
-def advice(name: str, told: frozenset[str], renaming: Renaming = TRUE_WORDS) -> str:
-    """Return advice how to write a name that has a fault: a better name or, if none is found, the form of names."""
+def advice(name: str, told: frozenset[str], rename: Callable[[str], str] = str) -> str:
+    """Return advice how to write a name that has a fault: a better name or, if none is found, the form of names.
+
+    Args:
+        rename: renames the words of the advice.
+    """
     better = suggest_name(name, told)
     if better and better != name:
         return f"write {better}"
-    return renaming.text(f"{_FORM}; kinds are {', '.join(_USUAL)}")
+    return rename(f"{_FORM}; kinds are {', '.join(_USUAL)}")
 
 
 def _stem(word: str) -> str:

@@ -1,7 +1,8 @@
 """From encoded observations to words: vocabulary, view rotation, visible objects (pure).
 
 The vocabulary contains the words of MiniGrid, and words that only the mechanisms of gridworld tasks need. Objects and
-colours that MiniGrid does not know are called "thing" and "other".
+colours that MiniGrid does not know are called "thing" and "other". Plugins can add kinds and colours, see
+:mod:`spca.sense.added_words`; their words get the codes after all others.
 
 An egocentric image of MiniGrid has shape (view, view, 3) and is indexed [x, y]: x increases to the agent's right, y
 towards the agent. The channels are object, colour and state (``minigrid.core.constants``). The agent stands at ``[view
@@ -11,21 +12,44 @@ towards the agent. The channels are object, colour and state (``minigrid.core.co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.contracts import VisibleObject
+DIRECTIONS: Final = ("East", "South", "West", "North")
+"""Names of MiniGrid's directions; the index is MiniGrid's number of the direction."""
 
-COLOURS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
+COLOURS: Final = ["red", "green", "blue", "purple", "yellow", "grey"]
+"""The names of colours; :func:`add_colour` appends to them."""
 DOOR_STATES: Final = ("open", "closed", "locked")
-CARRIABLE: Final = ("key", "ball", "box", "thing")
+CARRIABLE: Final = ["key", "ball", "box", "thing"]
+"""The kinds that can be carried; :func:`add_kind` appends to them."""
+MAX_WORDS: Final = 256
+"""Largest size of the vocabulary, because the code of a cell is a byte."""
 _OBJECTS: Final = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
 _PLAIN: Final = ("unseen", "empty", "wall", "floor", "lava", "agent")
 _SCENERY: Final = frozenset({"unseen", "empty", "wall", "floor", "agent"})
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleObject:
+    """An object in the agent's current view.
+
+    Attributes:
+        state: "open", "closed" or "locked" for a door; "off" or "on" for a switch; "closed" or "open" for a gate;
+            "fixed" for a block that cannot be pushed; else None.
+        forward: distance ahead of the agent in cells, from 0 on.
+        right: distance to the right of the agent in cells; negative to the left.
+    """
+
+    name: str
+    state: str | None
+    forward: int
+    right: int
 
 
 def _words_of(kind: str) -> Iterator[str]:
@@ -53,22 +77,16 @@ _OTHER: Final = (
     *(f"{kind} other" for kind in ("goal", "key", "ball", "box")),
     *(f"door other {state}" for state in DOOR_STATES),
 )
-VOCABULARY: Final[tuple[str, ...]] = (
+VOCABULARY: Final[list[str]] = [
     *(word for kind in (*_PLAIN, "goal", "door", "key", "ball", "box") for word in _words_of(kind)),
     *_MECHANISMS,
     *_OTHER,
-)
-"""Every cell word; the code of a cell is the index of its word. Code 0 is "unseen"."""
-
-WORDS: Final[NDArray[np.str_]] = np.array(VOCABULARY)
-"""The vocabulary as an array: ``WORDS[codes]`` decodes a grid of codes."""
+]
+"""Every cell word; the code of a cell is the index of its word. Code 0 is "unseen". Added words follow at the end."""
 
 UNSEEN: Final = VOCABULARY.index("unseen")
 EMPTY: Final = VOCABULARY.index("empty")
 AGENT: Final = VOCABULARY.index("agent")
-
-_DETAIL: Final = re.compile(rf"\d+|(?<![a-z])(?:{'|'.join(COLOURS)})(?![a-z])")
-"""Matches numbers and colours; two failures that differ only in numbers and colours have the same reason."""
 
 
 def _word(kind: str, colour: str, state: str) -> str:
@@ -79,31 +97,57 @@ def _word(kind: str, colour: str, state: str) -> str:
     return f"door {colour} {state}" if state else f"thing {colour}"  # a door in a state that MiniGrid does not know
 
 
-def _build_lookup() -> NDArray[np.uint8]:
-    kinds = (*_OBJECTS, "thing")
-    colours = (*COLOURS, "other")
-    states = (*DOOR_STATES, "")
-    words = [_word(kind, colour, state) for kind in kinds for colour in colours for state in states]
-    return np.array([VOCABULARY.index(word) for word in words], dtype=np.uint8)
+class _Codebook:
+    """Tables that follow from the vocabulary and from the numbers of kinds and colours in MiniGrid's images.
+
+    Args:
+        kinds: kind of each object number; the last one stands for all larger numbers.
+        colours: the same for colour numbers.
+
+    Attributes:
+        words: the vocabulary as a tuple.
+        array: the vocabulary as an array: ``array[codes]`` decodes a grid of codes.
+        in_hand: by code of a cell, the word of what can be carried; None for all else.
+        lookup: code of a cell, by ``np.minimum(triple, beyond).dot(strides)``.
+    """
+
+    def __init__(self, kinds: Sequence[str], colours: Sequence[str]) -> None:
+        self.words = tuple(VOCABULARY)
+        self.array: NDArray[np.str_] = np.array(VOCABULARY)
+        self.in_hand = tuple(word if word.split()[0] in CARRIABLE else None for word in VOCABULARY)
+        names = "|".join(COLOURS)
+        self.detail = re.compile(rf"\d+|(?<![a-z])(?:{names})(?![a-z])")
+
+        states = (*DOOR_STATES, "")
+        code_of = {word: code for code, word in enumerate(VOCABULARY)}
+        words = [_word(kind, colour, state) for kind in kinds for colour in colours for state in states]
+        self.lookup: NDArray[np.uint8] = np.array([code_of[word] for word in words], dtype=np.uint8)
+
+        lasts = (len(kinds) - 1, len(colours) - 1, len(states) - 1)
+        self.beyond: NDArray[np.uint8] = np.array(lasts, dtype=np.uint8)
+        fits_16_bits = len(words) <= np.iinfo(np.uint16).max
+        strides = (len(colours) * len(states), len(states), 1)
+        self.strides = np.array(strides, dtype=np.uint16 if fits_16_bits else np.uint32)
 
 
-_LOOKUP: Final[NDArray[np.uint8]] = _build_lookup()
-_BEYOND: Final = np.array([len(_OBJECTS), len(COLOURS), len(DOOR_STATES)], dtype=np.uint8)
-"""The lowest object, colour and state numbers that MiniGrid does not define; larger numbers are lowered to these."""
+_ADDED_KINDS: Final[list[str]] = []
+_ADDED_NUMBERS: Final[dict[str, dict[int, str]]] = {"kinds": {}, "colours": {}}
+"""Number in images of each added kind and colour, as far as the simulator has told them; see :func:`bind_numbers`."""
+_BASE_COLOURS: Final = len(COLOURS)
+_book = _Codebook((*_OBJECTS, "thing"), (*COLOURS, "other"))
 
-_STRIDES: Final = np.array([(_BEYOND[1] + 1) * (_BEYOND[2] + 1), _BEYOND[2] + 1, 1], dtype=np.uint16)
 _FLIPS: Final = (
     (slice(None), slice(None, None, -1)),
     (slice(None, None, -1), slice(None, None, -1)),
     (slice(None, None, -1), slice(None)),
     (slice(None), slice(None)),
 )
-_IN_HAND: Final = tuple(word if word.split()[0] in CARRIABLE else None for word in VOCABULARY)
 
 
 def encode_view(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the cell codes of an egocentric image: shape (view, view), rows far to near, columns left to right."""
-    codes: NDArray[np.uint8] = _LOOKUP.take(np.minimum(image, _BEYOND).dot(_STRIDES))
+    book = _book
+    codes: NDArray[np.uint8] = book.lookup.take(np.minimum(image, book.beyond).dot(book.strides))
     return codes.T
 
 
@@ -139,7 +183,7 @@ def read_carried(view: NDArray[np.uint8]) -> str | None:
         view: cell codes of an egocentric view, whose agent cell shows what the agent carries.
     """
     size = view.shape[0]
-    return _IN_HAND[int(view[size - 1, size // 2])]
+    return _book.in_hand[int(view[size - 1, size // 2])]
 
 
 def split_word(word: str) -> tuple[str, str | None]:
@@ -155,7 +199,7 @@ def split_word(word: str) -> tuple[str, str | None]:
 
 def star_details(text: str) -> str:
     """Return a text with ``*`` in place of each number and colour, so that failures of the same kind become equal."""
-    return _DETAIL.sub("*", text)
+    return _book.detail.sub("*", text)
 
 
 def visible_objects(view: NDArray[np.uint8]) -> tuple[VisibleObject, ...]:
@@ -175,6 +219,114 @@ def visible_objects(view: NDArray[np.uint8]) -> tuple[VisibleObject, ...]:
     return tuple(found)
 
 
+def vocabulary() -> tuple[str, ...]:
+    """Return the present vocabulary; the same tuple until words are added."""
+    return _book.words
+
+
+def word_array() -> NDArray[np.str_]:
+    """Return the present vocabulary as an array, which decodes a grid of codes: ``word_array()[codes]``."""
+    return _book.array
+
+
 def grid_words(codes: NDArray[np.uint8], words: Sequence[str] = VOCABULARY) -> tuple[tuple[str, ...], ...]:
     """Return a grid of codes as rows of words."""
     return tuple(tuple(words[code] for code in row) for row in codes)
+
+
+# Words that plugins add ----------------------------------------------------------------------------------------------
+
+
+def add_kind(kind: str, *, carry: bool) -> None:
+    """Append the words of a new kind of objects to the vocabulary; see :mod:`spca.sense.added_words`.
+
+    Raises:
+        ValueError: the codes do not suffice.
+    """
+    _append_words(f"{kind} {colour}" for colour in (*COLOURS, "other"))
+    _ADDED_KINDS.append(kind)
+    if carry:
+        CARRIABLE.append(kind)
+    _rebuild_codebook()
+
+
+def add_colour(colour: str) -> None:
+    """Append the words of all kinds in a new colour to the vocabulary; mechanisms of gridworld tasks are left out.
+
+    Raises:
+        ValueError: the codes do not suffice.
+    """
+    kinds = ("goal", "key", "ball", "box", "thing", *_ADDED_KINDS)
+    doors = [f"door {colour} {state}" for state in DOOR_STATES]
+    _append_words([*doors, *(f"{kind} {colour}" for kind in kinds)])
+    COLOURS.append(colour)
+    _rebuild_codebook()
+
+
+def list_added_kinds() -> tuple[str, ...]:
+    """Return the kinds that plugins have added, in the order of their codes."""
+    return tuple(_ADDED_KINDS)
+
+
+def bind_numbers(kinds: Mapping[str, int], colours: Mapping[str, int]) -> None:
+    """Read the numbers of added kinds and colours from the tables of a simulator.
+
+    A simulator may fill its tables late, so that this function is called for each world; it is fast without a change.
+
+    Args:
+        kinds: name of each type of object -> number, such as ``minigrid.core.constants.OBJECT_TO_IDX``.
+        colours: the same for colours.
+
+    Raises:
+        ValueError: two kinds or two colours have the same number, or a number is none of an image.
+    """
+    if not _ADDED_KINDS and len(COLOURS) == _BASE_COLOURS:
+        return
+    numbers = {
+        "kinds": _find_numbers(_ADDED_KINDS, kinds, len(_OBJECTS)),
+        "colours": _find_numbers(COLOURS[_BASE_COLOURS:], colours, _BASE_COLOURS),
+    }
+    if numbers != _ADDED_NUMBERS:
+        _ADDED_NUMBERS.update(numbers)
+        _rebuild_codebook()
+
+
+def _find_numbers(names: Sequence[str], table: Mapping[str, int], first: int) -> dict[int, str]:
+    """Return number -> name for the names that the table of a simulator contains.
+
+    Args:
+        first: the least number that MiniGrid itself does not use.
+    """
+    found: dict[int, str] = {}
+    for name in names:
+        if name not in table:
+            continue
+        number = table[name]
+        if not first <= number < MAX_WORDS:
+            raise ValueError(f"{name} has the number {number}, which is not from {first} to {MAX_WORDS - 1}")
+        if number in found:
+            raise ValueError(f"{found[number]} and {name} have the same number {number}")
+        found[number] = name
+    return found
+
+
+def _append_words(words: Iterable[str]) -> None:
+    added = list(words)
+    if len(VOCABULARY) + len(added) > MAX_WORDS:
+        raise ValueError(f"the vocabulary has room for {MAX_WORDS} words of cells")
+    VOCABULARY.extend(added)
+
+
+def _rebuild_codebook() -> None:
+    """Derive all tables again, after words were added or numbers became known."""
+    global _book  # noqa: PLW0603 - one value, so that readers never meet tables of two vocabularies
+    kinds = _list_by_number(_OBJECTS, _ADDED_NUMBERS["kinds"], "thing")
+    colours = _list_by_number(COLOURS[:_BASE_COLOURS], _ADDED_NUMBERS["colours"], "other")
+    _book = _Codebook(kinds, colours)
+
+
+def _list_by_number(base: Sequence[str], added: Mapping[int, str], unknown: str) -> list[str]:
+    """Return the names by number, with ``unknown`` in all gaps and behind the last name."""
+    size = max(added, default=len(base) - 1) + 1
+    names = [*base, *(added.get(number, unknown) for number in range(len(base), size))]
+    return [*names, unknown][:MAX_WORDS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 from spca.errors import ProviderConfigError, UnknownModelError
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.model_table import ModelTable
-from spca.llm.catalogue.prices import PUBLISHED, Price
+from spca.llm.catalogue.prices import FREE, PUBLISHED, Price
 from spca.llm.catalogue.servers import SERVER_FORM, Server, Servers, is_providers_own
 from spca.llm.catalogue.spelling import describe_misspelled, find_misspelled, find_nearest
 from spca.llm.providers.base import ModelInfo, Provider, Target
@@ -31,6 +31,30 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "llamacpp": ("spca.llm.providers.llamacpp.llamacpp", "LlamacppProvider"),
 }
 """Prefix of a model -> module and class of its provider; a module is imported on first use."""
+
+
+ADDED_PROVIDERS: Final[dict[str, Callable[[Target], Provider]]] = {}
+"""Prefix of a model -> function that makes its provider, for the prefixes that plugins have added."""
+
+
+FREE_PREFIXES: Final[set[str]] = set()
+"""Prefixes of plugins whose models cost nothing, unless the user's table has their price."""
+
+
+def add_provider(prefix: str, make: Callable[[Target], Provider], *, is_free: bool = False) -> None:
+    """Let ``make`` make the providers of models with a new prefix.
+
+    Args:
+        is_free: whether these models cost nothing.
+
+    Raises:
+        ValueError: the prefix is taken.
+    """
+    if prefix in PROVIDERS or prefix in ADDED_PROVIDERS:
+        raise ValueError(f"{prefix}/... are models already: choose another prefix")
+    ADDED_PROVIDERS[prefix] = make
+    if is_free:
+        FREE_PREFIXES.add(prefix)
 
 
 class Catalogue:
@@ -67,8 +91,10 @@ class Catalogue:
         return self.table.info(ref)
 
     def price(self, ref: ModelRef, when: float | None = None) -> Price | None:
-        """Return the price of a model; see :meth:`ModelTable.price`."""
-        return self.table.price(ref, when)
+        """Return the price of a model; see :meth:`ModelTable.price`. Models of a plugin may cost nothing."""
+        price = self.table.price(ref, when)
+        is_free = price is None and ref.prefix in FREE_PREFIXES
+        return FREE if is_free else price
 
     def server(self, ref: ModelRef) -> Server:
         """Return the server of a model."""
@@ -84,7 +110,7 @@ class Catalogue:
                 is missing.
         """
         server = self.server(ref)
-        if ref.prefix not in PROVIDERS and not server.is_named:
+        if ref.prefix not in PROVIDERS and ref.prefix not in ADDED_PROVIDERS and not server.is_named:
             raise self._unknown_prefix(ref)
         if not ref.name:
             fix = ": human/editor or human/FOLDER" if ref.prefix == "human" else ""
@@ -92,8 +118,6 @@ class Catalogue:
         info = self.info(ref)
         if fault := ref.find_effort_fault(info.least_effort):
             raise ProviderConfigError(fault)
-        protocol = "openai" if server.is_named else ref.prefix  # servers that the user has added speak OpenAI's
-        module_name, class_name = PROVIDERS[protocol]
         target = Target(
             ref.name,
             server.url,
@@ -103,8 +127,7 @@ class Catalogue:
             key_variable=server.key_variable,
         )
         try:
-            provider_class = getattr(importlib.import_module(module_name), class_name)
-            provider: Provider = provider_class(target)
+            provider = self._make_provider(ref, target)
         except ProviderConfigError as error:  # such as a missing key
             if hint := self.suggest(ref):  # the name may be wrong in addition
                 raise ProviderConfigError(f"{error}{hint}") from error
@@ -113,6 +136,22 @@ class Catalogue:
         if ref.name not in models:
             choices = ", ".join(f"{ref.prefix}/{name}" for name in models)
             raise ProviderConfigError(f"unknown model {str(ref)!r}: choose one of {choices}")
+        return provider
+
+    def _make_provider(self, ref: ModelRef, target: Target) -> Provider:
+        """Return a new provider: of a plugin, of a server that the user has added, or of a built-in prefix.
+
+        Raises:
+            ProviderConfigError: the provider refuses the model, or a plugin and a server have the same prefix.
+        """
+        if ref.prefix in ADDED_PROVIDERS:
+            if target.is_named:
+                raise ProviderConfigError(f"{ref}: a plugin and a server are called {ref.prefix}: rename the server")
+            return ADDED_PROVIDERS[ref.prefix](target)
+
+        protocol = "openai" if target.is_named else ref.prefix  # servers that the user has added speak OpenAI's
+        module_name, class_name = PROVIDERS[protocol]
+        provider: Provider = getattr(importlib.import_module(module_name), class_name)(target)
         return provider
 
     def find_nearest(self, ref: ModelRef, *, has_prefix: bool = True) -> ModelRef | None:
@@ -180,7 +219,7 @@ class Catalogue:
         return ref.prefix in PUBLISHED and is_providers_own(ref.prefix, self.server(ref).url)
 
     def _unknown_prefix(self, ref: ModelRef) -> ProviderConfigError:
-        prefixes = dict.fromkeys((*PROVIDERS, *self.servers))
+        prefixes = dict.fromkeys((*PROVIDERS, *ADDED_PROVIDERS, *self.servers))
         choices = ", ".join(f"{prefix}/..." for prefix in prefixes)
         hint = _did_you_mean(self.find_nearest(ref, has_prefix=False))
         fix = f"the name must begin with one of {choices}; --server {SERVER_FORM} adds one"

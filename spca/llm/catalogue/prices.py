@@ -103,6 +103,10 @@ class Price:
         return max(rates.cost(usage) for usage in usages for rates in self.tiers.values())
 
 
+FREE: Final = Price({0: Rates(Decimal(0), Decimal(0))})
+"""The price of models that cost nothing."""
+
+
 def find_published_rates(ref: ModelRef, when: float) -> dict[int, dict[str, Decimal]]:
     """Return the published rates of a model by size and kind; empty if the model has no published price.
 
