@@ -1,7 +1,7 @@
 """Load, validate and narrow a curriculum file, and list the environments that a run plays.
 
-The file is a JSON list of categories ``{"category_name", "skill", "levels"}``. A level is ``{"name", "configs"}``;
-``configs`` are environment ids. This module does not check whether an id exists, because only the simulator knows that.
+``docs/curriculum.md`` describes the file. This module does not check whether an id exists, because only the simulator
+knows that.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from spca.common.errors import SettingsError
 from spca.common.files import read_text
 from spca.common.names import find_nearest
-from spca.contracts import LevelInfo
+from spca.contracts import LevelInfo, LevelSpec
 from spca.errors import CurriculumError, ResumeError
+from spca.plugins.named import load_environment_modules
 from spca.runs.recording.folder import CURRICULUM, Begun
 from spca.runs.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
 _CATEGORY_KEYS = ("category_name", "skill", "levels")
 _LEVEL_KEYS = ("name", "configs")
+_CONFIG_KEYS = ("id", "kwargs", "seed", "seeds", "mission")
+_FILE_KEYS = ("world", "categories")
 _PATTERN_CHARACTERS = frozenset("*?[-")
 """Characters that mark a value of ``--only`` as a glob (``*?[``) or as an environment id (``-``)."""
 _MAX_LISTED_NAMES = 12
@@ -33,18 +36,51 @@ _MAX_LISTED_NAMES = 12
 _MAX_QUOTE = 80
 """Largest number of characters of a value that an error message quotes."""
 _MAX_NAME = 100
-"""Largest size in bytes of a category's name or an environment id; a file name, of at most 255 bytes, has both."""
+"""Largest size in bytes of a category's name or a config's name; a file name, of at most 255 bytes, has both."""
+DEFAULT_WORLD: Final = "minigrid"
+"""Name of the world that builds the levels of a curriculum that names no world."""
+MAX_SEED: Final = 2**31
+"""Seeds are smaller than this number; larger ones are not seeds for every environment."""
+_MAX_DIGITS: Final = 10
+"""Largest number of digits of a seed in a range."""
+_MAX_SEEDS: Final = 100_000
+"""Largest number of seeds of one config."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """An environment of a level.
+
+    Attributes:
+        seed: seed of the environment; None for the seed of the run.
+    """
+
+    spec: LevelSpec
+    seed: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Name that differs between different configs; it is the environment id if the config is a plain id."""
+        return self.spec.name if self.seed is None else f"{self.spec.name}#{self.seed}"
+
+    def to_json(self) -> str | dict[str, Any]:
+        """Return the config as in a curriculum file."""
+        fields = {"kwargs": dict(self.spec.kwargs), "mission": self.spec.mission}
+        entry: dict[str, Any] = {"id": self.spec.id} | {name: value for name, value in fields.items() if value}
+        if self.seed is not None:
+            entry["seed"] = self.seed
+        return entry if len(entry) > 1 else self.spec.id
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Environments with the same kind of mission; ``configs`` are the ids of the environments, at least one.
+    """Environments with the same kind of mission; there is at least one config.
 
     Two levels of a category may have the same name.
     """
 
     name: str
-    configs: tuple[str, ...]
+    configs: tuple[Config, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +94,32 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One environment to solve; ``index`` counts from 0 in the order of the run."""
+    """One environment to solve; ``index`` counts from 0 in the order of the run.
+
+    Attributes:
+        kwargs, mission, world: see :class:`spca.contracts.LevelSpec`.
+        seed: seed of the environment; None for the seed of the run.
+    """
 
     index: int
     category: str
     skill: str
     level: str
     env_id: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    seed: int | None = None
+    mission: str = ""
+    world: str = ""
+
+    @property
+    def spec(self) -> LevelSpec:
+        """What the world of the task is built from."""
+        return LevelSpec(self.env_id, self.kwargs, self.mission, self.world)
+
+    @property
+    def name(self) -> str:
+        """Name that differs between the tasks of a run; see :attr:`Config.name`."""
+        return Config(self.spec, self.seed).name
 
     def info(self) -> LevelInfo:
         """Return what the planner is told about the task."""
@@ -72,30 +127,49 @@ class Task:
 
     def place(self, seed: int) -> dict[str, object]:
         """Return the fields that identify the level in events and summaries."""
-        return {"level_name": self.env_id, "lvl_group": self.level, "category": self.category, "seed": seed}
+        return {"level_name": self.name, "lvl_group": self.level, "category": self.category, "seed": seed}
 
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:
     """Categories in the order of learning.
 
-    ``source`` names the curriculum in error messages: the path of its file, or a name of its text.
+    Attributes:
+        source: names the curriculum in error messages: the path of its file, or a name of its text.
+        world: name of the world that builds the levels; "" for the default.
     """
 
     source: str
     categories: tuple[Category, ...]
+    world: str = ""
+
+    def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
+        """Return the content of a curriculum file that :func:`parse` reads as this curriculum."""
+        categories: list[dict[str, Any]] = []
+        for category in self.categories:
+            levels: list[dict[str, Any]] = []
+            for level in category.levels:
+                levels.append({"name": level.name, "configs": [config.to_json() for config in level.configs]})
+            categories.append({"category_name": category.name, "skill": category.skill, "levels": levels})
+        return {"world": self.world, "categories": categories} if self.world else categories
+
+    def play_in(self, world: str) -> Curriculum:
+        """Return the same levels, built by a world; :data:`DEFAULT_WORLD` is recorded as ""."""
+        return replace(self, world="" if world == DEFAULT_WORLD else world)
 
     def tasks(self) -> tuple[Task, ...]:
-        """Return one task per environment id, in order; an id that is listed again makes no second task."""
-        first_listed: dict[str, tuple[Category, Level]] = {}
+        """Return one task per config, in order; a config that is listed again makes no second task."""
+        first_listed: dict[str, tuple[Category, Level, Config]] = {}
         for category in self.categories:
             for level in category.levels:
-                for env_id in level.configs:
-                    first_listed.setdefault(env_id, (category, level))
+                for config in level.configs:
+                    first_listed.setdefault(config.name, (category, level, config))
 
         tasks: list[Task] = []
-        for index, (env_id, (category, level)) in enumerate(first_listed.items()):
-            tasks.append(Task(index, category.name, category.skill, level.name, env_id))
+        for index, (category, level, config) in enumerate(first_listed.values()):
+            spec = config.spec
+            place = (index, category.name, category.skill, level.name)
+            tasks.append(Task(*place, spec.id, spec.kwargs, config.seed, spec.mission, self.world))
         return tuple(tasks)
 
     def select(self, *, start_category: str | None = None, only: Sequence[str] = ()) -> Curriculum:
@@ -187,7 +261,7 @@ class Curriculum:
             names: list[str] = []
             for category in categories:
                 for level in category.levels:
-                    names += [level.name, *level.configs]
+                    names += [level.name, *dict.fromkeys(config.spec.id for config in level.configs)]
             hint = _hint(pattern, names)
             raise CurriculumError(f"{self.source}: no level or environment id matches {_quote_json(pattern)}{hint}")
         return tuple(kept)
@@ -204,6 +278,25 @@ def load(path: Path) -> Curriculum:
     return parse(read_text(path), str(path))
 
 
+def list_names(tasks: Iterable[Task]) -> list[tuple[str, str, str]]:
+    """Return category, level and name of each task."""
+    return [(task.category, task.level, task.name) for task in tasks]
+
+
+def read_world(path: Path) -> str | None:
+    """Return the name of the world that a curriculum file names, None if it names none; :func:`load` checks the file.
+
+    Raises:
+        FileError: the file cannot be read.
+    """
+    try:
+        content = json.loads(read_text(path))
+    except (ValueError, RecursionError):
+        return None
+    world = content.get("world") if isinstance(content, dict) else None
+    return world if isinstance(world, str) else None
+
+
 def select_tasks(settings: Settings, begun: Begun | None = None) -> tuple[Task, ...]:
     """Return the levels that the settings select, in order.
 
@@ -216,7 +309,7 @@ def select_tasks(settings: Settings, begun: Begun | None = None) -> tuple[Task, 
         ResumeError: the run is part of an evaluation, or has finished more levels than the curriculum has.
     """
     known = load(begun.folder.path / CURRICULUM if begun else Path(settings.curriculum))
-    tasks = known.select(start_category=settings.start_category, only=settings.only).tasks()
+    tasks = known.play_in(settings.world).select(start_category=settings.start_category, only=settings.only).tasks()
     if begun is None:
         return tasks
 
@@ -227,6 +320,18 @@ def select_tasks(settings: Settings, begun: Begun | None = None) -> tuple[Task, 
         raise ResumeError(f"{where}: more levels are finished than the run has")
     _LOG.info("%s goes on after %d levels", where, len(begun.finished))
     return tasks
+
+
+def load_modules_of_curriculum(settings: Settings, begun: Begun | None) -> None:
+    """Import the modules that the curriculum of a new run names in ids of the form ``module:Id-v0``.
+
+    The curriculum of a resumed run lies in its run folder, which never has anything imported.
+
+    Raises:
+        PluginError: a module is missing or raises an error.
+    """
+    if begun is None:
+        load_environment_modules(task.env_id for task in select_tasks(settings, None))
 
 
 def parse(text: str, source: str) -> Curriculum:
@@ -244,6 +349,11 @@ def parse(text: str, source: str) -> Curriculum:
         raise CurriculumError(f"{source}: line {error.lineno} column {error.colno}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
         raise CurriculumError(f"{source}: {error}") from error
+    world = ""
+    if isinstance(data, dict) and data:
+        fields = _require_object(data, _FILE_KEYS, source)
+        world = _require_text(fields, "world", source) if "world" in fields else ""
+        data = fields.get("categories")
     if not isinstance(data, list) or not data:
         raise CurriculumError(f"{source}: must be a non-empty list of categories")
 
@@ -251,7 +361,7 @@ def parse(text: str, source: str) -> Curriculum:
     for index, entry in enumerate(data):
         categories.append(_parse_category(entry, f"{source}: categories[{index}]"))
     _check_names_differ(categories, source)
-    return Curriculum(source, tuple(categories))
+    return Curriculum(source, tuple(categories), world)
 
 
 def _make_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -284,13 +394,72 @@ def _parse_level(entry: object, where: str) -> Level:
     fields = _require_object(entry, _LEVEL_KEYS, where)
     name = _require_name(fields, "name", where)
     where = f"{where} {_quote_json(name)}"
-    configs = []
+    configs: list[Config] = []
     for index, config in enumerate(_require_list(fields, "configs", "ids", where)):
-        if not isinstance(config, str) or not _is_printable_word(config):
-            raise CurriculumError(f"{where}: configs[{index}] must be an environment id, not {_quote_json(config)}")
-        _check_length(config, f"{where}: configs[{index}]")
-        configs.append(config)
+        configs += _parse_config(config, f"{where}: configs[{index}]")
     return Level(name, tuple(configs))
+
+
+def _parse_config(entry: object, where: str) -> list[Config]:
+    """Return the configs of an entry: one, or one for each of its seeds."""
+    if not isinstance(entry, dict):
+        return [Config(LevelSpec(_require_id(entry, where)))]
+    fields = _require_object(entry, _CONFIG_KEYS, where)
+    env_id = _require_id(fields.get("id"), f'{where}: "id"')
+    kwargs = fields.get("kwargs", {})
+    if not isinstance(kwargs, dict):
+        raise CurriculumError(f'{where}: "kwargs" must be an object of arguments, not {_quote_json(kwargs)}')
+    mission = _require_text(fields, "mission", where) if "mission" in fields else ""
+    spec = LevelSpec(env_id, kwargs, mission)
+
+    configs = [Config(spec, seed) for seed in _parse_seeds(fields, where)]
+    for config in configs:
+        _check_length(config.name, where)
+    return configs
+
+
+def _parse_seeds(fields: Mapping[str, object], where: str) -> Sequence[int | None]:
+    """Return the seeds of a config object; (None,) if the config has no seed of its own."""
+    if "seed" in fields and "seeds" in fields:
+        raise CurriculumError(f'{where}: has "seed" and "seeds": give one of them')
+    if "seed" in fields:
+        return (_require_seed(fields["seed"], f'{where}: "seed"'),)
+    if "seeds" not in fields:
+        return (None,)
+    given = fields["seeds"]
+    if isinstance(given, str):
+        return _parse_range(given, f'{where}: "seeds"')
+    seeds: list[int] = []
+    for index, seed in enumerate(_require_list(fields, "seeds", 'numbers, or a range "FIRST:END"', where)):
+        seeds.append(_require_seed(seed, f'{where}: "seeds"[{index}]'))
+    return seeds
+
+
+def _parse_range(text: str, where: str) -> range:
+    """Return the seeds of a range ``FIRST:END``, without END."""
+    first, colon, end = text.partition(":")
+    are_numbers = all(part.isascii() and part.isdecimal() and len(part) <= _MAX_DIGITS for part in (first, end))
+    if not colon or not are_numbers or not int(first) < int(end) <= MAX_SEED:
+        raise CurriculumError(f'{where} must be a range such as "0:66", not {_quote_json(text)}')
+    seeds = range(int(first), int(end))
+    if len(seeds) > _MAX_SEEDS:
+        raise CurriculumError(f"{where} must have at most {_MAX_SEEDS:,} seeds, not {len(seeds):,}")
+    return seeds
+
+
+def _require_seed(value: object, where: str) -> int:
+    """Return ``value`` if it is a seed; else raise an error."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MAX_SEED:
+        raise CurriculumError(f"{where} must be a whole number from 0 to {MAX_SEED - 1}, not {_quote_json(value)}")
+    return value
+
+
+def _require_id(value: object, where: str) -> str:
+    """Return ``value`` if it is an environment id that can be a part of a file name; else raise an error."""
+    if not isinstance(value, str) or not _is_printable_word(value):
+        raise CurriculumError(f"{where} must be an environment id, not {_quote_json(value)}")
+    _check_length(value, where)
+    return value
 
 
 def _is_printable_word(text: str) -> bool:
@@ -360,7 +529,7 @@ def _filter_configs(category: Category, level: Level, pattern: str) -> Level | N
     full_name = f"{category.name}/{level.name}"
     if fnmatchcase(level.name.casefold(), folded) or fnmatchcase(full_name.casefold(), folded):
         return level
-    configs = tuple(config for config in level.configs if fnmatchcase(config.casefold(), folded))
+    configs = tuple(config for config in level.configs if fnmatchcase(config.spec.id.casefold(), folded))
     return replace(level, configs=configs) if configs else None
 
 

@@ -12,16 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.common.errors import FileError
+from spca.contracts import LevelSpec
 from spca.errors import CurriculumError
 from spca.runs import curriculum
-from spca.runs.curriculum import Category, Curriculum, Level, split_names
+from spca.runs.curriculum import Category, Config, Curriculum, Level, split_names
 
 SHIPPED = Path(__file__).parents[3] / "merged_curriculum2.json"
 
 names = st.text("abcdefgh_ -XYZ0123456789", min_size=1, max_size=12).filter(str.strip)
 ids = st.from_regex(r"[A-Z][a-z]{1,3}-[A-Z0-9]{1,4}-v0", fullmatch=True)
+specs = st.builds(
+    LevelSpec,
+    ids,
+    st.dictionaries(st.text("abc_", min_size=1, max_size=4), st.integers() | st.booleans() | st.text(), max_size=2),
+    st.just("") | names,
+)
+configs_of = st.builds(Config, specs, st.none() | st.integers(0, curriculum.MAX_SEED - 1))
 levels_of = st.lists(
-    st.builds(Level, names, st.lists(ids, min_size=1, max_size=4).map(tuple)),
+    st.builds(Level, names, st.lists(configs_of, min_size=1, max_size=4).map(tuple)),
     min_size=1,
     max_size=4,
 )
@@ -31,17 +39,6 @@ curricula = st.lists(
     max_size=4,
     unique_by=lambda category: category.name.casefold(),
 ).map(lambda categories: Curriculum("c.json", tuple(categories)))
-
-
-def as_json(curriculum: Curriculum) -> list[dict[str, Any]]:
-    return [
-        {
-            "category_name": category.name,
-            "skill": category.skill,
-            "levels": [{"name": level.name, "configs": list(level.configs)} for level in category.levels],
-        }
-        for category in curriculum.categories
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -82,14 +79,14 @@ def test_shipped_curriculum_runs_each_configuration_once(shipped: Curriculum) ->
 @pytest.mark.long
 @given(curricula)
 def test_what_is_written_is_loaded(wanted: Curriculum) -> None:
-    assert curriculum.parse(json.dumps(as_json(wanted)), wanted.source) == wanted
+    assert curriculum.parse(json.dumps(wanted.to_json()), wanted.source) == wanted
 
 
 @pytest.mark.long
 @given(curricula)
 def test_tasks_are_the_distinct_ids_in_order_of_first_listing(chosen: Curriculum) -> None:
-    listed = [config for category in chosen.categories for level in category.levels for config in level.configs]
-    assert [task.env_id for task in chosen.tasks()] == list(dict.fromkeys(listed))
+    listed = [config.name for category in chosen.categories for level in category.levels for config in level.configs]
+    assert [task.name for task in chosen.tasks()] == list(dict.fromkeys(listed))
 
 
 @pytest.mark.long
@@ -263,3 +260,85 @@ def test_level_outside_the_chosen_category_is_unknown() -> None:
 def test_known_names_may_have_commas() -> None:
     assert split_names(" c, A,b ,d", ["a", "a,b", "C"]) == ("C", "a,b", "d")
     assert split_names("", []) == ("",)
+
+
+# Arguments, seeds and missions ----------------------------------------------------------------------------------------
+
+
+def one_level(*configs: object) -> list[dict[str, Any]]:
+    return [{"category_name": "walk", "skill": "Walk", "levels": [{"name": "Empty", "configs": list(configs)}]}]
+
+
+def names_of(*configs: object) -> list[str]:
+    return [task.name for task in curriculum.parse(json.dumps(one_level(*configs)), "c.json").tasks()]
+
+
+def test_a_plain_id_is_called_as_it_is() -> None:
+    (task,) = curriculum.parse(json.dumps(one_level({"id": "A-v0"})), "c.json").tasks()
+    assert (task.name, task.env_id, task.seed, task.spec) == ("A-v0", "A-v0", None, LevelSpec("A-v0"))
+    assert task.place(3) == {"level_name": "A-v0", "lvl_group": "Empty", "category": "walk", "seed": 3}
+
+
+def test_other_arguments_seeds_and_missions_are_other_levels() -> None:
+    small = {"id": "A-v0", "kwargs": {"size": 5, "lava": True}}
+    names = names_of("A-v0", small, {"id": "A-v0", "seed": 1}, small | {"seed": 1}, {"id": "A-v0", "mission": "go"})
+    assert len(set(names)) == 5
+    assert names[0] == "A-v0"
+    assert names[2] == "A-v0#1"
+    assert names[3] == f"{names[1]}#1"
+    assert names[1] == names_of({"id": "A-v0", "kwargs": {"lava": True, "size": 5}})[0], "whatever the order"
+    assert names[1] != names_of({"id": "A-v0", "kwargs": {"size": 5, "lava": 1}})[0]
+
+
+def test_a_level_that_is_listed_again_is_no_second_one() -> None:
+    level = {"id": "A-v0", "kwargs": {"size": 5}, "seed": 2}
+    assert len(names_of("A-v0", level, "A-v0", dict(reversed(level.items())), {"id": "A-v0"})) == 2
+
+
+def test_many_seeds_are_many_levels() -> None:
+    assert names_of({"id": "A-v0", "seeds": [3, 1]}) == ["A-v0#3", "A-v0#1"]
+    assert names_of({"id": "A-v0", "seeds": "0:66"}) == [f"A-v0#{seed}" for seed in range(66)]
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"seed": 1}, '"id" must be an environment id, not null'),
+        ({"id": "a b"}, '"id" must be an environment id, not "a b"'),
+        ({"id": "A-v0", "kwargs": [1]}, '"kwargs" must be an object of arguments, not [1]'),
+        ({"id": "A-v0", "seed": -1}, '"seed" must be a whole number from 0 to 2147483647, not -1'),
+        ({"id": "A-v0", "seed": True}, '"seed" must be a whole number from 0 to 2147483647, not true'),
+        ({"id": "A-v0", "seed": 2**31}, '"seed" must be a whole number'),
+        ({"id": "A-v0", "seeds": []}, '"seeds" must be a non-empty list of numbers, or a range "FIRST:END"'),
+        ({"id": "A-v0", "seeds": [1, "2"]}, '"seeds"[1] must be a whole number from 0 to 2147483647, not "2"'),
+        ({"id": "A-v0", "seeds": "5"}, '"seeds" must be a range such as "0:66", not "5"'),
+        ({"id": "A-v0", "seeds": "5:5"}, '"seeds" must be a range such as "0:66", not "5:5"'),
+        ({"id": "A-v0", "seeds": f"0:{'9' * 5000}"}, '"seeds" must be a range such as "0:66"'),
+        ({"id": "A-v0", "seeds": "0:100001"}, '"seeds" must have at most 100,000 seeds, not 100,001'),
+        ({"id": "A-v0", "seed": 1, "seeds": "0:2"}, 'has "seed" and "seeds": give one of them'),
+        ({"id": "A-v0", "mission": " "}, '"mission" must be a non-empty line of text'),
+        ({"id": "A-v0", "seedz": 1}, 'unknown key "seedz"'),
+        ({"id": "A" * 95, "seed": 12345}, "becomes part of file names: at most 100 bytes of UTF-8"),
+        (7, "must be an environment id, not 7"),
+    ],
+)
+def test_a_faulty_config_is_named(config: object, words: str) -> None:
+    where = 'c.json: categories[0] "walk" levels[0] "Empty": configs[1]'
+    line = refusal(one_level("A-v0", config))
+    assert line.startswith(where)
+    assert words in line
+    assert "\n" not in line
+
+
+def test_a_glob_selects_ids_whatever_their_arguments_and_seeds() -> None:
+    data = one_level("A-v0", {"id": "B-v0", "seeds": "0:2"}, {"id": "B-v0", "kwargs": {"size": 5}})
+    chosen = curriculum.parse(json.dumps(data), "c.json").select(only=("b-*",))
+    assert [task.env_id for task in chosen.tasks()] == ["B-v0"] * 3
+
+
+def test_the_file_may_name_its_world() -> None:
+    parsed = curriculum.parse(json.dumps({"world": "minigrid", "categories": small()}), "c.json")
+    assert parsed == replace(curriculum.parse(json.dumps(small()), "c.json"), world="minigrid")
+    assert refusal({"world": "", "categories": small()}) == 'c.json: "world" must be a non-empty line of text'
+    assert refusal({"worlds": "x", "categories": small()}).startswith('c.json: unknown key "worlds"')
+    assert refusal({"world": "x"}) == "c.json: must be a non-empty list of categories"
