@@ -10,6 +10,7 @@ import json
 import logging
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +18,9 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Protocol, Self
 
 from spca.common.encoding import json_text
-from spca.common.files import make_folder, whole_lines, write_atomic, write_line
+from spca.common.files import make_folder, read_whole_lines, write_atomic, write_line
 from spca.common.interrupts import TERMINATION_SIGNALS, accepts_signal
+from spca.common.names import make_file_name
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -75,6 +77,7 @@ class MetricsLogger:
         self._started = 0.0
         self.counters: dict[str, int] = {}
         self._durations: dict[str, list[float]] = {}
+        self._begun: Counter[object] = Counter()
         self._delays_interrupts = False
         self._interrupted = ""  # reason of an interrupt, "" without an interrupt
 
@@ -126,7 +129,19 @@ class MetricsLogger:
         self.counters = dict.fromkeys(COUNTERS, 0)
         self._durations = {name: [] for name in DURATIONS}
         self._level = {"index": index, "level": dict(level)}
+        self._begun[index] += 1
         self._write("level_start", {"index": index, **level})
+
+    @property
+    def episodes(self) -> int:
+        """How often the present level was begun: more than once if an earlier process was killed in the level.
+
+        Raises:
+            ValueError: no level is in progress.
+        """
+        if self._level is None:
+            raise ValueError("no level is in progress")
+        return self._begun[self._level["index"]]
 
     def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]:
         """Return the summary of the present level, without writing it; ``extra`` are further fields.
@@ -153,7 +168,7 @@ class MetricsLogger:
     def write_summary(self, summary: Mapping[str, Any]) -> Path:
         """Write ``summaries/summary_<category>_<level>_<run_id>.json`` atomically, and return the path of the file."""
         level = summary["level"]
-        name = f"summary_{level['category']}_{level['level_name']}_{self._run_id}.json"
+        name = make_file_name(f"summary_{level['category']}_{level['level_name']}_{self._run_id}.json")
         path = self._folder / "summaries" / name
         make_folder(path.parent)
         write_atomic(path, json_text(summary, indent=1) + "\n")
@@ -212,13 +227,13 @@ class MetricsLogger:
         if error is not None:
             self.abort(str(error) or type(error).__name__)
 
-    def repair(self, finished: list[dict[str, Any]]) -> None:
+    def repair(self, finished: Iterable[Mapping[str, Any]]) -> None:
         """Repair the log after the process was killed: remove a torn last line, add missing ends of finished levels.
 
         Args:
             finished: summaries of the run's finished levels, in order.
         """
-        logged = _find_finished_levels(whole_lines(self._path))
+        logged, self._begun = _read_level_events(read_whole_lines(self._path))
         for index, summary in enumerate(finished, 1):
             if index not in logged:
                 _LOG.info("the log lacks the end of level %s: it is added", index)
@@ -246,13 +261,16 @@ def _aggregate(values: list[float]) -> dict[str, float | int]:
     return {"count": len(values), "sum": round(total, 4), "max": round(maximum, 4)}
 
 
-def _find_finished_levels(lines: Iterable[bytes]) -> set[object]:
-    """Return the numbers of the levels that are finished according to a log.
+def _read_level_events(lines: Iterable[bytes]) -> tuple[set[object], Counter[object]]:
+    """Return the numbers of the levels that are finished according to a log, and how often each level was begun.
 
     Two kinds of levels count as unfinished: aborted levels, and levels that were begun again after their end.
     """
     finished: set[object] = set()
+    begun: Counter[object] = Counter()
     for line in lines:
+        if b"level_s" not in line:  # neither level_start nor level_summary; parsing would take long
+            continue
         try:
             record = json.loads(line)
         except ValueError:
@@ -260,9 +278,10 @@ def _find_finished_levels(lines: Iterable[bytes]) -> set[object]:
         event = record.get("event") if isinstance(record, dict) else None
         if event == "level_start":
             finished.discard(record.get("level_index"))
+            begun[record.get("level_index")] += 1
         if event == "level_summary" and record.get("outcome", "aborted") != "aborted":
             finished.add(record.get("level_index"))
-    return finished
+    return finished, begun
 
 
 class Interruptible(Protocol):

@@ -38,6 +38,8 @@ class Caps:
             verb = "was" if len(records) == 1 else "were"
             sent = f"{format_count(len(records), 'request')} {verb} sent"
             raise BudgetReached(f"budget: {sent} (--max-calls {self.calls})", "--max-calls")
+        if self.tokens is None and self.cost_usd is None:
+            return
         billable = [record for record in records if record.outcome is not RequestOutcome.REJECTED]
         if self.tokens is not None:
             tokens = [(record.tokens, 2 * record.asked_tokens) for record in billable]

@@ -142,8 +142,12 @@ class Ledger:
     def __init__(self, folder: Path | None = None, recover: Callable[[Record], Record] = lambda record: record) -> None:
         self._folder = folder
         self.records: list[Record] = []
+        self._sums = UsageSums()
+        self._sums_by_level: dict[int | None, UsageSums] = {}
+        self._sums_by_category: dict[str, UsageSums] = {}
         if folder is not None:
-            self.records = _read(folder / BOOK)
+            for record in _read(folder / BOOK):
+                self._enter(record)
             self._settle(folder / IN_FLIGHT, recover)
 
     def begin(self, record: Record) -> None:
@@ -153,10 +157,30 @@ class Ledger:
 
     def end(self, record: Record) -> None:
         """Append the finished record to the ledger, and remove the record in flight."""
-        self.records.append(record)
+        self._enter(record)
         if self._folder is not None:
             write_line(self._folder / BOOK, _line(record))
             (self._folder / IN_FLIGHT).unlink(missing_ok=True)
+
+    def sums(self) -> dict[str, Any]:
+        """Return the sums over all records, see :func:`sums`."""
+        return self._sums.to_dict()
+
+    def sums_of_level(self, index: int) -> dict[str, Any]:
+        """Return the sums over the records of a level, see :func:`sums`; ``index`` counts from 1."""
+        return self._sums_by_level.get(index, UsageSums()).to_dict()
+
+    def sums_by_category(self) -> dict[str, dict[str, Any]]:
+        """Return category -> sums over its records, see :func:`sums`, in the order of the first records."""
+        return {name: category.to_dict() for name, category in self._sums_by_category.items()}
+
+    def _enter(self, record: Record) -> None:
+        """Add a record to the records and to the sums."""
+        self.records.append(record)
+        place = record.place
+        self._sums.add(record)
+        self._sums_by_level.setdefault(place.index, UsageSums()).add(record)
+        self._sums_by_category.setdefault(place.category, UsageSums()).add(record)
 
     @property
     def next_number(self) -> int:
@@ -193,21 +217,39 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
 
     A lost or unknown request may have been billed, so its cost is unknown unless its model is free.
     """
-    total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in RequestOutcome}}
-    total |= dict.fromkeys(_USAGE, 0)
-    total |= {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0, "differing": 0}
-    spent = Decimal(0)
+    total = UsageSums()
     for record in records:
-        total["requests"] += 1
-        total[record.outcome.value] += 1
-        total["latency_s"] += record.latency_s
+        total.add(record)
+    return total.to_dict()
+
+
+class UsageSums:
+    """The sums of :func:`sums`, to which records are added one by one."""
+
+    __slots__ = ("_spent", "_totals")
+
+    def __init__(self) -> None:
+        self._totals: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in RequestOutcome}}
+        self._totals |= dict.fromkeys(_USAGE, 0)
+        self._totals |= {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0, "differing": 0}
+        self._spent = Decimal(0)
+
+    def add(self, record: Record) -> None:
+        """Add a record to the sums."""
+        totals = self._totals
+        totals["requests"] += 1
+        totals[record.outcome.value] += 1
+        totals["latency_s"] += record.latency_s
         for name in _USAGE:
-            total[name] += getattr(record.usage, name) or 0
-        total["estimated"] += record.estimated
-        total["cost_unknown"] += record.cost is None
-        total["differing"] += record.differs
-        spent += record.cost or 0
-    return total | {"latency_s": round(total["latency_s"], 3), "cost_usd": float(spent)}
+            totals[name] += getattr(record.usage, name) or 0
+        totals["estimated"] += record.estimated
+        totals["cost_unknown"] += record.cost is None
+        totals["differing"] += record.differs
+        self._spent += record.cost or 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sums, see :func:`sums`."""
+        return self._totals | {"latency_s": round(self._totals["latency_s"], 3), "cost_usd": float(self._spent)}
 
 
 def measure_usage(request: Request, response: Response) -> tuple[Usage, bool]:

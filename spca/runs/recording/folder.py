@@ -15,8 +15,9 @@
       summaries/            summary_<category>_<level>_<run_id>.json, one per level
       trajectories/         every attempt of every level
       llm/                  every call of a model: question and answer
-      state/                what a resumed run needs: state.json (the finished levels; replacing this file atomically
-                            commits a level), curriculum.json (copied when the run began), call_in_flight.json
+      state/                what a resumed run needs: finished.jsonl (a line per finished level), state.json (its
+                            number of levels; replacing this file atomically commits a level), curriculum.json (copied
+                            when the run began), call_in_flight.json
 
 If a level was not solved, the names of its agent and PDDL files begin with ``fail_``.
 """
@@ -42,6 +43,7 @@ from spca.common.installation import where_runs_lie
 from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import ResumeError
 from spca.runs.recording import records
+from spca.runs.recording.finished import JOURNAL, FinishedLevels
 from spca.runs.results import Attempt
 
 STATE: Final = "state/state.json"
@@ -173,7 +175,8 @@ class LearnedFiles(NamedTuple):
 
     Attributes:
         info: content of ``run.json``.
-        state: content of ``state/state.json``.
+        state: state of the run, see :meth:`RunFolder.state`.
+        finished: summaries of the finished levels, in order.
         curriculum: text of the curriculum.
         agents: category -> name of the agent's file; the key "" stands for all categories that are not keys.
         texts: name of an agent's file -> text of the file.
@@ -181,6 +184,7 @@ class LearnedFiles(NamedTuple):
 
     info: dict[str, Any]
     state: dict[str, Any]
+    finished: Sequence[Mapping[str, Any]]
     curriculum: str
     agents: Mapping[str, str]
     texts: Mapping[str, str]
@@ -222,7 +226,7 @@ class RunFolder:
         write_atomic(folder.path / CURRICULUM, curriculum)
         write_atomic(folder.path / FIRST_AGENT, agent.text)
         write_atomic(folder.path / "prompt_log.md", prompt_log)
-        state: dict[str, Any] = {"finished": [], "agent": FIRST_AGENT, "category": None}
+        state: dict[str, Any] = {"levels": 0, "agent": FIRST_AGENT, "category": None}
         folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
         folder.write_json(RUN, {"run_id": folder.run_id, **info})
         return folder
@@ -278,7 +282,7 @@ class RunFolder:
         folder = cls.open(runs, run_id)
         info = folder.read_json(RUN)
         records.check_record(records.RESUMABLE_RUN, info, folder.path / RUN)
-        return Begun(folder, info, folder.state()["finished"])
+        return Begun(folder, info, folder.read_finished())
 
     def info(self) -> dict[str, Any]:
         """Return the content of ``run.json``; see :class:`spca.runs.recording.records.RunRecord`.
@@ -297,8 +301,20 @@ class RunFolder:
             ResumeError: the file cannot be read or is invalid.
         """
         state = self.read_json(STATE)
-        records.check_record(records.STATE, state, self.path / STATE)
+        kind = records.EARLIER_STATE if "finished" in state else records.STATE
+        records.check_record(kind, state, self.path / STATE)
         return state
+
+    def read_finished(self) -> FinishedLevels:
+        """Return the summaries of the finished levels, in order.
+
+        Raises:
+            ResumeError: a file cannot be read or is invalid.
+        """
+        state = self.state()
+        earlier = state.get("finished")
+        count = state["levels"] if earlier is None else len(earlier)
+        return FinishedLevels(self.path / JOURNAL, count, earlier)
 
     def read_learned(self) -> LearnedFiles:
         """Return the agents that the run has learned so far, with the files that describe the run.
@@ -306,26 +322,24 @@ class RunFolder:
         Raises:
             ResumeError: a file cannot be read or is invalid.
         """
-        info = self.read_json(RUN)
-        state = self.read_json(STATE)
-        records.check_learned(info, state, self.path)
+        info = self.info()
+        state = self.state()
 
         agents = {"": state["agent"]}
         has_agent_per_category = not info["settings"].get("carry_over", True)
-        if has_agent_per_category:
-            for summary in state["finished"]:
+        finished = self.read_finished()
+        for number, summary in enumerate(finished, 1):
+            records.check_record(records.LEARNED_LEVEL, summary, *finished.locate(number))
+            if has_agent_per_category:
                 category = summary["level"]["category"]
                 agents.setdefault(category, FIRST_AGENT)
                 if summary["outcome"] == "success":
                     agents[category] = summary["agent_file"]
         texts = {name: self.read_text(name) for name in agents.values()}
-        return LearnedFiles(info, state, self.read_text(CURRICULUM), agents, texts)
+        return LearnedFiles(info, state, finished, self.read_text(CURRICULUM), agents, texts)
 
     def commit(self, state: Mapping[str, Any]) -> None:
-        """Make a finished level final by replacing ``state/state.json``.
-
-        The JSON has no line breaks, because the file grows and is written after every level.
-        """
+        """Make a finished level final by replacing ``state/state.json``."""
         write_atomic(self.path / STATE, json_text(state) + "\n")
 
     def read_text(self, name: str) -> str:
@@ -354,10 +368,10 @@ class RunFolder:
     def save_version(self, number: int, agent: AgentSource, plan: Plan | None, *, solved: bool) -> str:
         """Save agent and PDDL after level ``number`` (from 1); return the agent's path relative to the run folder."""
         prefix = "" if solved else "fail_"
-        for folder in ("agents", "pddl"):
-            # Remove the files of an earlier, killed attempt to play this level.
-            for stale in (self.path / folder).glob(f"*_v{number}.*"):
-                stale.unlink()
+        # Remove the files of an earlier, killed attempt to play this level. Listing the folders would take longer.
+        for stale in ("", "fail_"):
+            for name in ("agents/{}agent_v{}.py", "pddl/{}domain_v{}.pddl", "pddl/{}problem_v{}.pddl"):
+                (self.path / name.format(stale, number)).unlink(missing_ok=True)
         name = f"agents/{prefix}agent_v{number}.py"
         write_atomic(self.path / name, agent.text)
         if plan is not None:
@@ -392,8 +406,9 @@ def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
 
     In the entry, ``start`` lists the primitives from the reset of the world to the start of the attempt.
     ``start_hash`` and ``end_hash`` are hashes of the states before and after the attempt. ``steps`` has one list
-    [code, plan position, source line] per primitive of the attempt.
+    [code, plan position, source line] per primitive of the attempt. ``found`` is there only if something was found.
     """
+    found = {"found": list(attempt.outcome.found)} if attempt.outcome.found else {}
     return {
         "round": attempt.round,
         "attempt": attempt.number,
@@ -411,5 +426,6 @@ def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
         "traceback": attempt.outcome.traceback,
         "printed": attempt.outcome.printed,
         "reward": attempt.outcome.reward,
+        **found,
         "steps": [[s.code, s.position, s.line] for s in attempt.outcome.trace],
     }

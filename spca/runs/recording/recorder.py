@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from spca.code import agent_source, library
 from spca.code.regression import SolvedLevel
 from spca.common.errors import UnusableModelError
+from spca.common.names import make_file_name
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import PatchError, ResumeError
-from spca.llm.calls.ledger import Ledger, sums
+from spca.llm.calls.ledger import Ledger
 from spca.runs.curriculum import Task
-from spca.runs.level.barren import count_barren_end
+from spca.runs.level.barren import AskedLevels, count_barren_end
 from spca.runs.phases import LevelLog
-from spca.runs.recording.folder import ASKED_ANEW, FIRST_AGENT, STATE, RunFolder, attempt_record
-from spca.runs.recording.records import SUMMARIES, check_record
+from spca.runs.recording.folder import ASKED_ANEW, FIRST_AGENT, RunFolder, attempt_record
+from spca.runs.recording.records import SUMMARY, check_record
 from spca.runs.recording.writer_files import WriterFiles, read_solved_level, read_trajectory
 from spca.runs.results import DraftDecision, LevelResult
 from spca.sense.renaming import Renaming
@@ -27,7 +28,8 @@ class Recorder:
     """Records the progress of a run in the run folder, and reads the progress of a resumed run.
 
     Attributes:
-        finished: summaries of the finished levels, in order.
+        finished: summaries of the finished levels, in order; they lie on the disk.
+        latest_asked: summaries of the latest levels in which models were asked.
         taken_back: number of levels that were finished without a usable answer and are played again.
         agent: the library (agent source) for the next level.
         category: category of the current or the last level; None before the first level.
@@ -46,16 +48,24 @@ class Recorder:
         self._folder = folder
         self._ledger = ledger
         state = folder.state()
-        check_record(SUMMARIES, state["finished"], folder.path / STATE, "finished")
-        finished: list[dict[str, Any]] = state["finished"]
-        self.taken_back = count_barren_end(finished)
-        self.finished = finished[: len(finished) - self.taken_back]
+        self.finished = folder.read_finished()
+        self.taken_back = count_barren_end(self.finished)
+        self.finished.drop(self.taken_back)
+        counts_too_many = self.taken_back > 0 and self.finished.is_in_journal
+        self._replaced_state = state if counts_too_many else None
+        self.latest_asked = AskedLevels()
+        self._accepted: set[str] = set()
+        self._rejections: dict[str, str] = {}
+        for number, summary in enumerate(self.finished, 1):
+            check_record(SUMMARY, summary, *self.finished.locate(number))
+            self._note_finished(summary)
         self._agent_file: str = state["agent"]
         self.agent = _read_agent(folder, self._agent_file)
         self.category: str | None = state["category"]
         self.trusted = TrustedPDDL(**state["trusted"]) if state["trusted"] else None
         info = folder.info()
         self.sandbox: str = info["sandbox"]
+        self._balanced: dict[str, Any] | None = None  # the usage that this process has written last
         self._writers = WriterFiles(folder, state.get("writers", ()))
         self._writers.clear(self.accepted)
         settings = info["settings"]
@@ -89,16 +99,14 @@ class Recorder:
     @property
     def accepted(self) -> frozenset[str]:
         """Labels of all versions of problem writers that the run has accepted."""
-        return frozenset(summary.get("writers", {}).get("accepted", "") for summary in self.finished)
+        return frozenset(self._accepted)
 
     @property
     def rejection(self) -> str:
         """Why the latest draft of a problem writer was rejected; "" if there was no draft or no rejection."""
-        for summary in reversed(self._summaries_of_library()):
-            writers = summary.get("writers", {})
-            if writers.get("offered"):
-                return str(writers["rejected"])
-        return ""
+        if not self._carries_over:
+            return self._rejections.get(self.category or "", "")
+        return next(reversed(self._rejections.values()), "")
 
     def finish(
         self,
@@ -108,19 +116,21 @@ class Recorder:
         log: LevelLog,
         writers: Iterable[StoredWriter] = (),
         considered: DraftDecision | None = None,
+        episodes: int = 1,
     ) -> dict[str, Any]:
         """Save the result of a level and commit the level, so that a resumed run does not play it again.
 
         Args:
             writers: all versions of the stored problem writers; older versions come before newer ones.
             considered: the decision on the draft that came with the level's plan, if any.
+            episodes: number of episodes that the level has used up; only a world with one life counts them.
 
         Returns:
             The summary of the level.
         """
         number = len(self.finished) + 1
         agent_file = self._save_versions(number, result)
-        trajectory = f"trajectories/{task.category}_{task.env_id}.json"
+        trajectory = f"trajectories/{make_file_name(f'{task.category}_{task.name}')}.json"
         record = self._make_trajectory(task, seed, result)
         self._folder.write_json(trajectory, record)
         if result.solved and result.plan is not None:
@@ -143,12 +153,17 @@ class Recorder:
             failed_by=result.culprits[-1] if result.culprits else "",
             failed_rounds=list(result.culprits),
             unusable=dict(result.unusable),
+            **({"episodes": episodes} if episodes > 1 else {}),
         )
         log.write_summary(summary)
-        self.finished.append(summary)
+        if self._replaced_state is not None:  # the line of a level that was taken back must not count any more
+            self._folder.commit(self._replaced_state | {"levels": len(self.finished)})
+            self._replaced_state = None
+        self.finished.append(summary, result.plan.actions if result.plan else ())
+        self._note_finished(summary)
         trusted = {"domain": self.trusted.domain, "problem": self.trusted.problem} if self.trusted else None
         state = {
-            "finished": self.finished,
+            "levels": len(self.finished),
             "agent": self._agent_file,
             "category": self.category,
             "trusted": trusted,
@@ -174,25 +189,22 @@ class Recorder:
 
     def spent_on(self, index: int) -> dict[str, Any]:
         """Return requests, tokens and USD of the level ``index`` (from 1), including those before a kill of the run."""
-        return sums(record for record in self._ledger.records if record.place.index == index)
+        return self._ledger.sums_of_level(index)
 
     def spent(self) -> dict[str, Any]:
         """Return requests, tokens and USD of the run so far, unfinished levels included."""
-        return sums(self._ledger.records)
+        return self._ledger.sums()
 
     def usage(self) -> dict[str, Any]:
         """Return requests, tokens and USD of the run and of each category, unfinished levels included."""
-        records = self._ledger.records
-        names = dict.fromkeys(record.place.category for record in records)
-        run_sums = self.spent()
-        categories = {}
-        for name in names:
-            categories[name] = sums(record for record in records if record.place.category == name)
-        return run_sums | {"categories": categories}
+        return self.spent() | {"categories": self._ledger.sums_by_category()}
 
     def balance(self) -> None:
-        """Write the usage of the run so far (requests, tokens, USD) into ``run.json``."""
-        self._folder.write_json("run.json", self._folder.info() | {"usage": self.usage()})
+        """Write the usage of the run so far (requests, tokens, USD) into ``run.json``, if it has changed."""
+        usage = self.usage()
+        if usage != self._balanced:
+            self._folder.write_json("run.json", self._folder.info() | {"usage": usage})
+            self._balanced = usage
 
     def report(self, seed: int, levels: int) -> dict[str, Any]:
         """Write ``summary.json`` for the run so far, and return its content; ``levels`` is the number of levels."""
@@ -222,6 +234,7 @@ class Recorder:
         return {
             "env_id": task.env_id,
             "seed": seed,
+            **task.spec.describe_extras(),
             "category": task.category,
             "solved": result.solved,
             "corrections": corrections,
@@ -236,28 +249,35 @@ class Recorder:
         head = {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox}
         return head | totals(self.finished, levels) | {"usage": self.usage()}
 
-    def load_solved_levels(self, since: int = 0) -> list[SolvedLevel]:
-        """Return the levels that the present library has solved, read from their trajectory files.
+    def load_solved_levels(
+        self, since: int = 0, wants: Callable[[str, tuple[str, ...]], bool] = lambda _name, _actions: True
+    ) -> Iterator[SolvedLevel]:
+        """Yield the levels that the present library has solved, read from their trajectory files.
+
+        If carry-over is switched off, each category has a library of its own.
 
         Args:
             since: number of finished levels to skip.
+            wants: given the name of a level and the actions of its plan, returns whether the level is needed.
         """
-        levels: list[SolvedLevel] = []
-        for summary in self._summaries_of_library(since):
-            if summary["outcome"] == "success":
+        for summary, actions in self.finished.read_levels(since):
+            level = summary["level"]
+            is_of_library = self._carries_over or level["category"] == self.category
+            if summary["outcome"] != "success" or not is_of_library:
+                continue
+            if actions is None or wants(level["level_name"], actions):
                 trajectory = read_trajectory(self._folder, summary["trajectory"])
-                levels.append(read_solved_level(trajectory))
-        return levels
+                yield read_solved_level(trajectory)
 
-    def _summaries_of_library(self, since: int = 0) -> list[dict[str, Any]]:
-        """Return summaries of levels that were played with the present library; skip the first ``since`` levels.
-
-        If carry-over is switched off, each category has a library of its own.
-        """
-        latest = self.finished[since:]
-        if self._carries_over:
-            return latest
-        return [summary for summary in latest if summary["level"]["category"] == self.category]
+    def _note_finished(self, summary: Mapping[str, Any]) -> None:
+        """Note what later levels need from the summary of a finished level."""
+        self.latest_asked.add(summary)
+        writers = summary.get("writers", {})
+        self._accepted.add(writers.get("accepted", ""))
+        if writers.get("offered"):
+            category = summary["level"]["category"]
+            self._rejections.pop(category, None)  # so that the latest rejection comes last
+            self._rejections[category] = str(writers.get("rejected", ""))
 
 
 def _read_agent(folder: RunFolder, name: str) -> AgentSource:
@@ -296,13 +316,17 @@ def library_size(agent: AgentSource) -> dict[str, int]:
     return {"actions": len(actions), "methods": len(methods), "bytes": size}
 
 
-def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]:
+def totals(finished: Iterable[Mapping[str, Any]], levels: int) -> dict[str, Any]:
     """Return sums over the finished levels of a run that has ``levels`` levels.
 
     Times are left out, so that a run that was killed and resumed has the same sums as a run that was not.
     """
+    sums = dict.fromkeys(("finished", "solved", "steps", "steps_total"), 0)
+    library: dict[str, int] | None = None
     categories: dict[str, dict[str, int]] = {}
     counters: dict[str, int] = {}
+    failures: list[dict[str, Any]] = []
+    corrected: list[str] = []
     for summary in finished:
         empty_row = dict.fromkeys(("levels", "solved", "rounds", "planner_calls", "coder_calls", "steps"), 0)
         row = categories.setdefault(summary["level"]["category"], empty_row)
@@ -316,9 +340,11 @@ def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]
         for name, value in counts.items():
             counters[name] = counters.get(name, 0) + value
 
-    failures: list[dict[str, Any]] = []
-    corrected: list[str] = []
-    for summary in finished:
+        sums["finished"] += 1
+        sums["solved"] += summary["outcome"] == "success"
+        sums["steps"] += summary["steps"]
+        sums["steps_total"] += summary["steps_total"]
+        library = summary["library"]
         level = summary["level"]
         if summary["outcome"] != "success":
             failure = {"category": level["category"], "level_name": level["level_name"], "reason": summary["reason"]}
@@ -328,11 +354,8 @@ def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]
 
     return {
         "levels": levels,
-        "finished": len(finished),
-        "solved": len(finished) - len(failures),
-        "steps": sum(s["steps"] for s in finished),
-        "steps_total": sum(s["steps_total"] for s in finished),
-        "library": finished[-1]["library"] if finished else None,
+        **sums,
+        "library": library,
         "counters": counters,
         "categories": categories,
         "failures": failures,

@@ -163,13 +163,23 @@ class RunRecord(StrictRecord):
 
 
 class State(StrictRecord):
-    """The content of ``state/state.json``: the state of a run after its last committed level."""
+    """The content of ``state/state.json``: the state of a run after its last committed level.
 
-    finished: list[dict[Any, Any]]
+    ``levels`` is the number of finished levels in the journal.
+    """
+
+    levels: Count
     agent: FileName
     category: str | None
     trusted: TrustedRecord | None
     writers: list[WriterRecord] = []
+
+
+class EarlierState(State):
+    """The content of ``state/state.json`` as an earlier version wrote it, with the summaries of the finished levels."""
+
+    levels: Count = 0
+    finished: list[dict[Any, Any]]
 
 
 class StepRecord(StrictRecord):
@@ -214,6 +224,8 @@ class SolvedTrajectory(StrictRecord):
 
     env_id: str
     seed: int
+    kwargs: dict[str, Any] = {}
+    mission_text: str = ""
     checkpoint: CheckpointRecord
     attempts: Annotated[list[AttemptRecord], Field(min_length=1)]
     snapshot: SnapshotRecord | None = None
@@ -244,8 +256,9 @@ class ResumableRun(RunRecord):
 RUN: Final = TypeAdapter(RunRecord)
 RESUMABLE_RUN: Final = TypeAdapter(ResumableRun)
 STATE: Final = TypeAdapter(State)
-SUMMARIES: Final = TypeAdapter(list[Summary])
-LEARNED_LEVELS: Final = TypeAdapter(list[LearnedLevel])
+EARLIER_STATE: Final = TypeAdapter(EarlierState)
+SUMMARY: Final = TypeAdapter(Summary)
+LEARNED_LEVEL: Final = TypeAdapter(LearnedLevel)
 WRITERS: Final = TypeAdapter(list[WriterRecord])
 TRAJECTORY: Final = TypeAdapter(SolvedTrajectory)
 
@@ -264,23 +277,6 @@ def check_record(kind: TypeAdapter[Any], value: object, path: Path, within: str 
         kind.validate_python(value)
     except ValidationError as error:
         raise ResumeError(one_line(f"{path} cannot be read: {_describe_fault(error, within)}")) from error
-
-
-def check_learned(info: object, state: dict[str, Any], folder: Path) -> None:
-    """Raise an error if the learned agents of a run cannot be read from its ``run.json`` and its state.
-
-    Args:
-        info: content of ``run.json``.
-        state: content of ``state/state.json``.
-        folder: the run folder.
-
-    Raises:
-        ResumeError: see :func:`check_record`.
-    """
-    path = folder / "state/state.json"
-    check_record(RUN, info, folder / "run.json")
-    check_record(STATE, state, path)
-    check_record(LEARNED_LEVELS, state["finished"], path, "finished")
 
 
 def _describe_fault(error: ValidationError, within: str) -> str:

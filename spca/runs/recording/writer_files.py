@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from spca.code.regression import SolvedLevel
 from spca.common.files import make_folder, write_atomic
-from spca.contracts import Checkpoint, Plan, PlannerMode, PlanStep, ProblemWriter
+from spca.contracts import Checkpoint, LevelSpec, Plan, PlannerMode, PlanStep, ProblemWriter
 from spca.errors import ResumeError
 from spca.runs.recording import records
 from spca.runs.recording.folder import RunFolder
@@ -40,8 +40,8 @@ class WriterFiles:
 
     def __init__(self, folder: RunFolder, last_records: Sequence[Mapping[str, Any]]) -> None:
         self._folder = folder
-        # (environment id, category) -> name of the trajectory file; reading the writers below fills it.
-        self._trajectories: dict[tuple[str, str], str] = {}
+        # (level, seed, category) -> name of the trajectory file; reading the writers below fills it.
+        self._trajectories: dict[tuple[str, int, str], str] = {}
         self.stored = tuple(map(self._read, last_records))
         self._written: dict[str, tuple[dict[str, Any], ProblemWriter]] = {}
 
@@ -58,7 +58,8 @@ class WriterFiles:
         """Remember ``name``, the trajectory file of a solved level, so that records of writers can refer to it."""
         if trajectory["snapshot"]:
             category = trajectory["snapshot"]["level"]["category"]
-            self._trajectories[trajectory["env_id"], category] = name
+            level = LevelSpec.from_record(trajectory).name
+            self._trajectories[level, trajectory["seed"], category] = name
 
     def read_texts(self) -> dict[str, str]:
         """Return name -> text of all files of the writers and of their cases; names are relative to the run folder."""
@@ -76,6 +77,8 @@ class WriterFiles:
             versions: versions of writers; for each name, older versions come before newer ones.
         """
         versions = tuple(versions)
+        used = {self._find_key(case) for stored in versions for case in stored.cases}
+        self._trajectories = {key: name for key, name in self._trajectories.items() if key in used}
         newest = {version.writer.name: version for version in versions}
         self.stored = tuple(version for version in versions if newest[version.writer.name] is version)
         for stored in versions:
@@ -86,7 +89,12 @@ class WriterFiles:
 
     def _find_trajectories(self, stored: StoredWriter) -> list[str]:
         """Return the names of the trajectory files of the cases of a writer."""
-        return [self._trajectories[case.solved.env_id, case.state["level"]["category"]] for case in stored.cases]
+        return [self._trajectories[self._find_key(case)] for case in stored.cases]
+
+    @staticmethod
+    def _find_key(case: Case) -> tuple[str, int, str]:
+        """Return the level, the seed and the category of a case."""
+        return case.solved.level.name, case.solved.seed, case.state["level"]["category"]
 
     def _make_record(self, stored: StoredWriter) -> dict[str, Any]:
         """Return the record of a writer for the commit and for the ``.json`` file."""
@@ -155,4 +163,4 @@ def read_solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
         steps.append(PlanStep(step["action"], tuple(step["args"]), parameters))
     plan = Plan(tuple(steps), last["domain"], last["problem"], (), PlannerMode.FRESH)
     start = Checkpoint(tuple(last["start"]), trajectory["checkpoint"]["state_hash"])
-    return SolvedLevel(trajectory["env_id"], trajectory["seed"], start, plan)
+    return SolvedLevel(LevelSpec.from_record(trajectory), trajectory["seed"], start, plan)

@@ -20,6 +20,7 @@ from spca.common.text import clock, format_count, one_line
 from spca.llm import spending
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import sums
+from spca.plugins.loaded import format_plugin_flags
 from spca.protocols import EventSink
 from spca.runs.curriculum import Task
 from spca.runs.screen.lines import (
@@ -42,6 +43,10 @@ _LOOK = 0.5
 """Seconds between two checks of the current wait."""
 _REFRESHES: Final = 12.5
 """Refreshes of the live line per second."""
+
+
+_MAX_CORRECTED: Final = 12
+"""Largest number of levels whose names the final table lists because minigrid's verifier was corrected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,7 @@ class Display:
         self._spinner = Spinner("dots", style="status.spinner")
         self._wait_reporter = threading.Thread()  # not started; replaced for each level that is shown in a file
         self._level_ended = threading.Event()
+        self._fitted: tuple[int, LevelColumns] | None = None  # width of the terminal and the columns that fit it
         self._heading: tuple[str, LevelColumns] | None = None  # category and columns of the last printed heading
         self._repeated = RepeatedLine()
         self._task = Task(0, "", "", "", "")
@@ -220,7 +226,7 @@ class Display:
             clock(now - self._started),
             f"{self.solved} solved, {self.failed} failed",
             self._task.category,
-            f"{self._number}/{len(self._tasks)} {self._task.level}: {self._task.env_id}",
+            f"{self._number}/{len(self._tasks)} {self._task.level}: {self._task.name}",
             *self._describe_work(wait, waited_text),
         ]
         self._spinner.update(text=make_text("  ".join(filter(None, parts))))
@@ -256,7 +262,10 @@ class Display:
 
     def _columns(self) -> LevelColumns:
         """Return the columns of results that fit the present width of the terminal."""
-        return LevelColumns.fit(self._tasks, self._console.width, paid=self._paid)
+        width = self._console.width
+        if self._fitted is None or self._fitted[0] != width:
+            self._fitted = width, LevelColumns.fit(self._tasks, width, paid=self._paid)
+        return self._fitted[1]
 
     def _print_heading(self) -> None:
         """Print the category and the headings of the columns, unless the last printed heading is the same."""
@@ -344,11 +353,13 @@ class Display:
         if totals["sandbox"] == "unsafe":
             self._print("unsafe: generated code ran without the sandbox (--unsafe-no-sandbox)", "red")
         if totals["corrected"]:
-            corrected = ", ".join(totals["corrected"])
+            corrected = ", ".join(totals["corrected"][:_MAX_CORRECTED])
+            if (further := len(totals["corrected"]) - _MAX_CORRECTED) > 0:
+                corrected += f" and {further} more"
             impossible = "(docs/simulator.md; impossible with --upstream-rules)"
             self._print(f"solved with minigrid's verifier corrected: {corrected} {impossible}")
         self._print(f"{clock(seconds)} elapsed; everything about the run lies in {where}")
-        self.note(f"look at it: {program()} report {shlex.quote(where)}")
+        self.note(f"look at it: {program()} report {shlex.quote(where)}{format_plugin_flags()}")
 
     def _print_spending(self, usage: Mapping[str, Any]) -> None:
         """Print requests, tokens and USD of the run, and the meaning of "?" and "~" if they occur."""

@@ -193,7 +193,7 @@ def _measure_figures(headings: Sequence[str]) -> int:
 
 
 def _name_level(task: Task, *, is_full: bool = False) -> str:
-    return one_line(f"{task.level}: {task.env_id}" if is_full else task.env_id)
+    return one_line(f"{task.level}: {task.name}" if is_full else task.name)
 
 
 def format_figures(

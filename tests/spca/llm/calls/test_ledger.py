@@ -252,3 +252,17 @@ def test_sums_of_parts_are_the_sum(each: list[Record], cut: int) -> None:
 def test_the_sum_of_many_small_costs_is_exact() -> None:
     assert sums([replace(DONE, cost=Decimal("0.1"))] * 3)["cost_usd"] == 0.3
     assert sums([])["cost_usd"] == 0.0
+
+
+@given(st.lists(st.tuples(records, st.sampled_from([None, 1, 2]), st.sampled_from("ab")), max_size=8))
+def test_sums_of_levels_and_categories_are_those_of_their_records(each: list[tuple[Record, int | None, str]]) -> None:
+    ledger = Ledger()
+    for record, index, category in each:
+        ledger.end(replace(record, place=replace(record.place, index=index, category=category)))
+    assert ledger.sums() == sums(ledger.records)
+    for index in (1, 2, 3):
+        assert ledger.sums_of_level(index) == sums(record for record in ledger.records if record.place.index == index)
+    names = dict.fromkeys(record.place.category for record in ledger.records)
+    assert list(ledger.sums_by_category()) == list(names)
+    for name, category_sums in ledger.sums_by_category().items():
+        assert category_sums == sums(record for record in ledger.records if record.place.category == name)

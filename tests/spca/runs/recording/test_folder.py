@@ -92,7 +92,7 @@ def test_a_new_folder_holds_what_later_parts_rely_on(tmp_path: Path) -> None:
     opened = RunFolder.open(tmp_path / "runs", folder.run_id)
     assert opened.info() == {"run_id": folder.run_id, "settings": {}}
     assert opened.state() == {
-        "finished": [],
+        "levels": 0,
         "agent": "agents/agent_v0.py",
         "category": None,
         "trusted": {"domain": "(d)", "problem": "(p)"},

@@ -19,6 +19,7 @@ from spca.runs.recording.writer_files import WriterFiles
 from spca.runs.results import Attempt, DraftDecision, LevelResult, Round
 from spca.writers.merit import reason_left_out
 from spca.writers.stored import Case, Miss, StoredWriter, Tally, WriterFailure, writer_state
+from tests.support.report.finished_files import read_finished, write_finished
 from tests.support.spca.doubles import AGENT, SNAPSHOT, outcome_of, plan_of
 from tests.support.spca.starting import Log
 
@@ -40,7 +41,7 @@ def solved(missed: tuple[WriterFailure, ...] = ()) -> LevelResult:
 
 def case(task: Task) -> Case:
     start = Checkpoint((0, 1), "hash")
-    return Case(writer_state(SNAPSHOT, task.info()), PLAN.problem, SolvedLevel(task.env_id, 7, start, PLAN))
+    return Case(writer_state(SNAPSHOT, task.info()), PLAN.problem, SolvedLevel(task.spec, 7, start, PLAN))
 
 
 def recorder(folder: RunFolder) -> Recorder:
@@ -60,7 +61,7 @@ def written(folder: RunFolder) -> dict[str, str]:
 
 def seen(stored: StoredWriter) -> tuple[Any, ...]:
     """All of a writer that is kept; of a plan that is its steps."""
-    cases = [(each.state, each.problem, each.solved.env_id, each.solved.checkpoint) for each in stored.cases]
+    cases = [(each.state, each.problem, each.solved.level.name, each.solved.checkpoint) for each in stored.cases]
     return stored.writer, stored.label, stored.born, stored.solved, stored.failed, cases
 
 
@@ -161,8 +162,10 @@ def test_a_run_of_before_there_were_writers_goes_on(folder: RunFolder) -> None:
     first = recorder(folder)
     finish(first, folder, TASKS[0])
     state = folder.state()
-    del state["writers"], state["finished"][0]["writers"]
+    (summary,) = read_finished(folder.path)
+    del state["writers"], summary["writers"]
     folder.commit(state)
+    write_finished(folder.path, [summary])
     again = recorder(folder)
     assert (again.writers, again.rejection) == ((), "")
 
