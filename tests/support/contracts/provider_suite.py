@@ -1,7 +1,7 @@
-"""What every provider keeps, whatever protocol it speaks.
+"""What every provider with a server keeps, whatever protocol it speaks, besides the promises of all providers.
 
-Derive test classes from :class:`ProviderSuite` (answers and requests), :class:`RefusalSuite` where the protocol has
-refusals, and :class:`ProviderFaultSuite` (all that goes wrong), and give them the attributes of
+Derive test classes from :class:`ServedProviderSuite` (answers and requests), :class:`RefusalSuite` where the protocol
+has refusals, and :class:`ProviderFaultSuite` (all that goes wrong), and give them the attributes of
 :class:`tests.support.contracts.providing.ProviderBench`. The server is the scripted one of ``tests/fakes/faults.py``.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,19 @@ from spca.errors import (
     UnsupportedApiError,
     UnsupportedFormError,
 )
-from spca.llm.providers.base import Finish, Form, Image, Message, RequestOptions, Response, ToolCall, Usage
+from spca.llm.providers.base import (
+    Finish,
+    Form,
+    Image,
+    Message,
+    Provider,
+    RequestOptions,
+    Response,
+    Target,
+    ToolCall,
+    Usage,
+)
+from spca.testing import ProviderSuite
 from tests.fakes import faults
 from tests.fakes.faults import FaultServer, answering
 from tests.fakes.serving import Reply
@@ -44,8 +56,17 @@ from tests.support.contracts.providing import (
 )
 
 
-class ProviderSuite(ProviderWrappingSuite):
+class ServedProviderSuite(ProviderWrappingSuite, ProviderSuite):
     """Answers and requests."""
+
+    @pytest.fixture
+    def make(self, server: FaultServer) -> Callable[[Target], Provider]:
+        return lambda target: self.provider_class(replace(target, base_url=server.base_url, info=self.info))
+
+    @pytest.fixture
+    def failing(self, server: FaultServer, running: tuple[FaultServer, Provider]) -> Provider:
+        server.reply = self.dialect.refused(400, "\x1b[31mno\r\n" + "x" * 5000, None)
+        return running[1]
 
     def test_text_is_answered(self, server: FaultServer, model: Asking) -> None:
         server.reply = answering(self.dialect, "yes\n", usage=Usage(11, 7))

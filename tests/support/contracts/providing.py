@@ -129,13 +129,13 @@ def say(text: str) -> tuple[Message, ...]:
 class ProviderBench:
     """A provider before a scripted server.
 
-    ``make`` is its class, ``key`` the variable of its key, ``info`` what is known of its models. Of the protocol,
-    ``chooses`` tells whether it has a tool choice, ``counts`` whether it counts cached and reasoning tokens, ``media``
-    whether it tells the type of a picture; ``limit`` is that on the answer which it is told where none is set, because
-    it wants one.
+    ``provider_class`` is its class, ``key`` the variable of its key, ``info`` what is known of its models. Of the
+    protocol, ``chooses`` tells whether it has a tool choice, ``counts`` whether it counts cached and reasoning tokens,
+    ``media`` whether it tells the type of a picture; ``limit`` is that on the answer which it is told where none is
+    set, because it wants one.
     """
 
-    make: ClassVar[type[Any]]
+    provider_class: ClassVar[type[Any]]
     dialect: ClassVar[Dialect]
     key: ClassVar[str]
     info: ClassVar[ModelInfo] = ModelInfo()
@@ -172,7 +172,7 @@ class ProviderBench:
 
     @classmethod
     def provider(cls, base_url: str) -> Provider:
-        provider: Provider = cls.make(Target("m", base_url, cls.info))
+        provider: Provider = cls.provider_class(Target("m", base_url, cls.info))
         return provider
 
     def heard(self, server: FaultServer) -> Heard:

@@ -1,13 +1,9 @@
-"""What every Robot keeps, simulated or not, near or at the other end of a wire.
-
-Derive a test class from :class:`RobotSuite` and give it the fixtures ``robot`` and ``clock``. The robot stands at rest
-with two metres free ahead and half a metre behind. A fixture that lives longer than a test is fine; ``closable`` is a
-robot that may be closed.
-"""
+"""What every Robot promises, simulated or not, near or at the other end of a wire; needs pytest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import wraps
 from math import inf, nan
 from time import perf_counter
@@ -16,50 +12,70 @@ import numpy as np
 import pytest
 
 from robot_bridge.contracts import REST, Observation, Odometry, Twist
+from robot_bridge.control.realtime import MonotonicClock
 from robot_bridge.errors import DeviceError
 from robot_bridge.protocols import Clock, Robot
 
 PERIOD = 0.05
 
 
-def timed(test: Callable[..., None]) -> Callable[..., None]:
-    """Where time is real a machine that is late can only fail such a test: one of ``tries`` must pass."""
+def retry_when_late(test: Callable[..., None]) -> Callable[..., None]:
+    """Return a test that may be tried ``tries`` times: in real time, a late machine can only fail it."""
 
     @wraps(test)
-    def tried(self: RobotSuite, robot: Robot, clock: Clock) -> None:
+    def test_in_time(self: RobotSuite, robot: Robot, clock: Clock) -> None:
         for _ in range(self.tries - 1):
             try:
                 return test(self, robot, clock)
             except AssertionError:
                 robot.stop()
-                wait(clock, 1.0)
+                wait_seconds(clock, 1.0)
         return test(self, robot, clock)
 
-    return tried
+    return test_in_time
 
 
 class RobotSuite:
-    """Inherit and override the fixtures. ``latency``: seconds until a command has arrived and its effect is known;
-    ``tries``: more than one for a robot in real time."""
+    """Promises of a robot: it drives within its limits, stops at once and by itself, and never waits for a sensor.
+
+    Override the fixtures ``make``, which returns a function that connects to the robot, and ``clock``. The robot stands
+    at rest with two metres free ahead and half a metre behind. A fixture ``robot`` that lives longer than a test is
+    fine; ``closable`` is a robot that may be closed.
+
+    Attributes:
+        has_camera: whether observations have frames.
+        latency: seconds until a command has arrived and its effect is known.
+        tries: how often a test may be tried; more than one for a robot in real time.
+    """
 
     has_camera = True
     latency = 0.05
     tries = 1
 
     @pytest.fixture
-    def robot(self) -> Robot:
-        raise NotImplementedError
+    def make(self) -> Callable[[], Robot]:
+        """Return a function that connects to the robot to test."""
+        raise NotImplementedError("override the fixture make: it returns a function that connects to a robot")
+
+    @pytest.fixture
+    def robot(self, make: Callable[[], Robot]) -> Iterator[Robot]:
+        """Yield the robot to test."""
+        robot = make()
+        yield robot
+        with suppress(DeviceError):  # a test may have closed it
+            robot.close()
 
     @pytest.fixture
     def clock(self) -> Clock:
-        raise NotImplementedError
+        """Return the clock of the robot's world; by default, the real one."""
+        return MonotonicClock()
 
     @pytest.fixture
     def closable(self, robot: Robot) -> Robot:
         return robot
 
     def test_every_sensor_reports_what_the_configuration_promises(self, robot: Robot, clock: Clock) -> None:
-        seen = complete(robot, clock, self.has_camera)
+        seen = observe_all(robot, clock, self.has_camera)
         lidar, camera = robot.config.lidar, robot.config.camera
         assert seen.scan is not None
         assert seen.scan.ranges.shape == (lidar.beams,)
@@ -78,30 +94,31 @@ class RobotSuite:
             assert seen.frame.depth.min() >= 0
             assert seen.frame.focal == pytest.approx(camera.focal, rel=1e-3)
 
-    @timed
+    @retry_when_late
     def test_observing_does_not_wait(self, robot: Robot, clock: Clock) -> None:
-        complete(robot, clock, self.has_camera)
+        observe_all(robot, clock, self.has_camera)
         begun = perf_counter()
         for _ in range(100):
             robot.observe()
         assert perf_counter() - begun < 5  # to wait for what is new would take ten
 
-    @timed
+    @retry_when_late
     def test_what_is_observed_is_the_newest(self, robot: Robot, clock: Clock) -> None:
-        complete(robot, clock, self.has_camera)
-        scans, odometry = [], []
+        observe_all(robot, clock, self.has_camera)
+        scans: list[float] = []
+        stamps: list[float] = []
         for _ in range(20):
-            wait(clock, PERIOD)
+            wait_seconds(clock, PERIOD)
             seen = robot.observe()
             assert seen.scan is not None
             assert seen.odometry is not None
             scans.append(seen.scan.stamp)
-            odometry.append(seen.odometry.stamp)
+            stamps.append(seen.odometry.stamp)
         assert scans == sorted(scans)
-        assert odometry == sorted(odometry)
+        assert stamps == sorted(stamps)
         assert len(set(scans)) >= 0.7 * robot.config.lidar.rate
         assert clock.now() - scans[-1] < 2 / robot.config.lidar.rate + self.latency
-        assert clock.now() - odometry[-1] < 2 * PERIOD + self.latency
+        assert clock.now() - stamps[-1] < 2 * PERIOD + self.latency
 
     def test_what_it_can_do_is_sent_as_it_was_asked(self, robot: Robot) -> None:
         for twist in (Twist(0.1, 0.1), Twist(-0.1, 0.05), REST):
@@ -121,48 +138,48 @@ class RobotSuite:
         assert -limits.reverse_speed <= robot.apply(Twist(-9.0, 0.0)).linear < 0
         robot.stop()
 
-    @timed
+    @retry_when_late
     def test_it_drives_turns_and_stops_at_once(self, robot: Robot, clock: Clock) -> None:
-        before = odometry(robot, clock)
-        drive(robot, clock, Twist(0.2, 0.3), 1.5)
-        moving = odometry(robot, clock)
+        before = read_odometry(robot, clock)
+        drive_robot(robot, clock, Twist(0.2, 0.3), 1.5)
+        moving = read_odometry(robot, clock)
         assert moving.twist.linear == pytest.approx(0.2, rel=0.2)
         assert moving.twist.angular == pytest.approx(0.3, rel=0.2)
         robot.stop()
-        wait(clock, 0.4 + self.latency)
-        after = odometry(robot, clock)
-        assert at_rest(after)
+        wait_seconds(clock, 0.4 + self.latency)
+        after = read_odometry(robot, clock)
+        assert is_at_rest(after)
         assert after.pose.distance_to(moving.pose.x, moving.pose.y) < 0.05 + 0.2 * self.latency
         way = after.pose.relative_to(before.pose)
         assert 0.2 < way.x < 0.4
         assert 0.25 < way.heading < 0.65
 
-    @timed
+    @retry_when_late
     def test_it_drives_backwards_after_a_stop(self, robot: Robot, clock: Clock) -> None:
         robot.stop()
-        before = odometry(robot, clock)
-        drive(robot, clock, Twist(-0.1), 1.0)
+        before = read_odometry(robot, clock)
+        drive_robot(robot, clock, Twist(-0.1), 1.0)
         robot.stop()
-        wait(clock, 0.4 + self.latency)
-        assert -0.15 < odometry(robot, clock).pose.relative_to(before.pose).x < -0.05
+        wait_seconds(clock, 0.4 + self.latency)
+        assert -0.15 < read_odometry(robot, clock).pose.relative_to(before.pose).x < -0.05
 
-    @timed
+    @retry_when_late
     def test_it_stops_by_itself_when_no_command_comes(self, robot: Robot, clock: Clock) -> None:
-        drive(robot, clock, Twist(0.15), 0.6)
-        wait(clock, robot.config.limits.command_timeout / 2)
-        assert not at_rest(odometry(robot, clock))
-        wait(clock, robot.config.limits.command_timeout / 2 + 0.3 + self.latency)
-        assert at_rest(odometry(robot, clock))
+        drive_robot(robot, clock, Twist(0.15), 0.6)
+        wait_seconds(clock, robot.config.limits.command_timeout / 2)
+        assert not is_at_rest(read_odometry(robot, clock))
+        wait_seconds(clock, robot.config.limits.command_timeout / 2 + 0.3 + self.latency)
+        assert is_at_rest(read_odometry(robot, clock))
 
-    @timed
+    @retry_when_late
     def test_stopping_is_never_refused(self, robot: Robot, clock: Clock) -> None:
         for _ in range(3):
             robot.stop()
-        drive(robot, clock, Twist(0.15), 0.4)
+        drive_robot(robot, clock, Twist(0.15), 0.4)
         robot.stop()
         robot.stop()
-        wait(clock, 0.4 + self.latency)
-        assert at_rest(odometry(robot, clock))
+        wait_seconds(clock, 0.4 + self.latency)
+        assert is_at_rest(read_odometry(robot, clock))
 
     def test_closed_is_closed(self, closable: Robot) -> None:
         closable.close()
@@ -175,34 +192,37 @@ class RobotSuite:
             closable.stop()
 
 
-def wait(clock: Clock, seconds: float) -> None:
+def wait_seconds(clock: Clock, seconds: float) -> None:
+    """Wait on the clock of a robot's world."""
     clock.wait_until(clock.now() + seconds)
 
 
-def drive(robot: Robot, clock: Clock, twist: Twist, seconds: float) -> None:
+def drive_robot(robot: Robot, clock: Clock, twist: Twist, seconds: float) -> None:
     """Command a velocity at 20 Hz."""
     until = clock.now() + seconds
     while clock.now() < until - 1e-9:
         robot.apply(twist)
-        wait(clock, PERIOD)
+        wait_seconds(clock, PERIOD)
 
 
-def complete(robot: Robot, clock: Clock, with_frame: bool, patience: float = 15.0) -> Observation:
-    """What a robot observes as soon as every sensor has reported."""
+def observe_all(robot: Robot, clock: Clock, with_frame: bool, patience: float = 15.0) -> Observation:
+    """Return what a robot observes as soon as every sensor has reported."""
     until = clock.now() + patience
     while clock.now() < until:
         seen = robot.observe()
         if seen.scan is not None and seen.odometry is not None and (seen.frame is not None or not with_frame):
             return seen
-        wait(clock, PERIOD)
+        wait_seconds(clock, PERIOD)
     raise AssertionError(f"a sensor said nothing for {patience} s: {robot.observe()}")
 
 
-def odometry(robot: Robot, clock: Clock) -> Odometry:
-    found = complete(robot, clock, with_frame=False).odometry
+def read_odometry(robot: Robot, clock: Clock) -> Odometry:
+    """Return the odometry of a robot, once it has been reported."""
+    found = observe_all(robot, clock, with_frame=False).odometry
     assert found is not None
     return found
 
 
-def at_rest(now: Odometry) -> bool:
+def is_at_rest(now: Odometry) -> bool:
+    """Return whether a robot stands still."""
     return abs(now.twist.linear) < 0.01 and abs(now.twist.angular) < 0.02

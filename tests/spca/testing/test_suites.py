@@ -1,0 +1,140 @@
+"""The suites of ``spca.testing``: each finds what breaks a promise. pytest runs them as a stranger does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.spca.doubles import ROOT
+
+HEAD = """
+import json
+import pytest
+import spca
+from dataclasses import replace
+from spca.contracts import LevelSpec
+from spca.llm.providers.base import Finish, Response, Usage
+from tests.support.inprocess import InProcessExecutor
+from spca.testing import PolicySuite, ProviderSuite, WorldSuite
+from tests.spca.act.test_gymnasium_interface import Lake, OnceLake, make_level
+
+class Base:
+    @pytest.fixture
+    def make(self):
+        return lambda: self.world_class(make_level(), 1, InProcessExecutor())
+"""
+
+WORLDS = """
+class Whole(Lake): pass
+class Forgetful(Lake):
+    def restore(self, checkpoint): self._reset()
+class Credulous(Lake):
+    def restore(self, checkpoint):
+        self._reset()
+        for code in checkpoint.primitives[:8]:
+            if code < 4 and not self.over: self.step(code)
+class Restless(Lake):
+    def sense(self):
+        self.step(3)
+        return super().sense()
+class Boastful(Lake):
+    def run_sim(self, plan, agent): return replace(super().run_sim(plan, agent), trace=())
+class Patient(Lake):
+    def _state(self): return tuple(self.previous_actions)
+class Mortal(OnceLake): pass
+class Odd(Lake):
+    def _describe_shown(self): return {"place": {1, 2}}
+""" + "".join(
+    f"class Test{name}(Base, WorldSuite):\n    world_class = {name}\n    idle = 3\n"
+    for name in ("Whole", "Forgetful", "Credulous", "Restless", "Boastful", "Patient", "Mortal", "Odd")
+)
+
+PROVIDERS = """
+class Whole:
+    def __init__(self, target): self.model = target.model
+    def complete(self, request): return Response("yes", Usage(1, 2))
+class Texts(Whole):
+    def complete(self, request): return "yes"
+class Miscounts(Whole):
+    def complete(self, request): return Response("yes", Usage(-1, 2))
+class Silent(Whole):
+    def complete(self, request): return Response("")
+class Calls(Whole):
+    def complete(self, request): return Response("yes", finish=Finish.TOOL_CALL)
+class Crashes(Whole):
+    def complete(self, request):
+        if request.schema: raise KeyError("schema")
+        return Response("yes")
+class Once(Whole):
+    count = 0
+    def complete(self, request):
+        self.count += 1
+        return 1 // (self.count < 2) and Response("yes")
+""" + "".join(
+    f"class Test{name}(ProviderSuite):\n    @pytest.fixture\n    def make(self): return {name}\n"
+    for name in ("Whole", "Texts", "Miscounts", "Silent", "Calls", "Crashes", "Once")
+)
+
+POLICIES = """
+class Whole:
+    usage = {}
+    def reset(self, shown, mission): self.count = 0
+    def act(self, shown):
+        self.count += 1
+        return self.count % 4
+class Vandal(Whole):
+    def act(self, shown):
+        shown["place"] = None
+        return 0
+class Wild(Whole):
+    def act(self, shown): return 4
+class Lingering(Whole):
+    count = 0
+    def reset(self, shown, mission): pass
+class Floating(Whole):
+    def act(self, shown): return 1.0
+class Secret(Whole):
+    usage = {"cost": {1}}
+class World:
+    @pytest.fixture
+    def make_world(self): return lambda: Lake(make_level(), 1, InProcessExecutor())
+""" + "".join(
+    f"class Test{name}(World, PolicySuite):\n    @pytest.fixture\n    def make(self): return {name}\n"
+    for name in ("Whole", "Vandal", "Wild", "Lingering", "Floating", "Secret")
+)
+
+
+def run_suite(tmp_path: Path, text: str) -> tuple[set[str], set[str]]:
+    """Run a suite of tests; return the classes with a failed test, and those with tests that all passed."""
+    path = tmp_path / "test_stranger.py"
+    path.write_text(HEAD + text, encoding="utf-8")
+    options = ("-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--import-mode=importlib", "-rA", "-c", "/dev/null")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "--rootdir", str(tmp_path), str(path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    failed = set(re.findall(r"^FAILED \S+::Test(\w+)::", done.stdout, re.MULTILINE))
+    passed = set(re.findall(r"^PASSED \S+::Test(\w+)::", done.stdout, re.MULTILINE))
+    assert passed, done.stdout + done.stderr
+    return failed, passed - failed
+
+
+@pytest.mark.parametrize("text", [WORLDS, PROVIDERS, POLICIES], ids=["world", "provider", "policy"])
+def test_a_suite_passes_what_keeps_its_promises_and_nothing_else(tmp_path: Path, text: str) -> None:
+    failed, passed = run_suite(tmp_path, text)
+    tested = set(re.findall(r"^class Test(\w+)\(", text, re.MULTILINE))
+    assert passed == {"Whole"}
+    assert failed == tested - {"Whole"}
+
+
+def test_the_suites_are_listed_without_pytest() -> None:
+    program = "import sys, spca.testing; assert 'pytest' not in sys.modules; print(*spca.testing.__all__)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["ExecutorSuite", "PolicySuite", "ProviderSuite", "WorldSuite"]
