@@ -10,12 +10,16 @@ from typing import Any
 from spca.code.policy import check as policy
 from spca.common.errors import SettingsError
 from spca.common.files import read_text
+from spca.common.plugins.plugin_records import PLUGINS
 from spca.common.text import escape_code
 from spca.contracts import AgentSource
 from spca.errors import PatchError
+from spca.plugins.loaded import require_plugins
+from spca.plugins.registry import MINIGRID, find_body
 from spca.runs.curriculum import Curriculum, Task, parse
 from spca.runs.recording.folder import LearnedFiles, RunFolder
 from spca.runs.recording.writer_files import WriterFiles
+from spca.writers.stored import StoredWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,11 @@ class Learned:
         settings: settings of the run; {} for a file.
         warning: a warning that the run has not yet learned all its levels; "" if it has learned them all.
         writers: records of the problem writers in the run's state.
+        stored: the problem writers of these records.
         of_category: the only category that the writers may plan for; None for all categories. If each category of a run
             has a library of its own, the run keeps the writers of its last category only.
         writer_texts: contents of the files that the writers need, by file name.
+        plugins: names of the plugins that the run has used.
     """
 
     source: str
@@ -46,8 +52,10 @@ class Learned:
     settings: Mapping[str, Any] = field(default_factory=dict)
     warning: str = ""
     writers: Sequence[Mapping[str, Any]] = ()
+    stored: tuple[StoredWriter, ...] = ()
     of_category: str | None = None
     writer_texts: Mapping[str, str] = field(default_factory=dict)
+    plugins: tuple[str, ...] = ()
 
 
 def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
@@ -69,38 +77,41 @@ def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learne
     if given and (given.endswith(".py") or path.is_file()):
         text = escape_code(read_text(path))
         curriculum_text = read_text(root / "merged_curriculum2.json")
-        files = LearnedFiles({"settings": {}}, {}, curriculum_text, {"": ""}, {"": text})
+        files = LearnedFiles({"settings": {}}, {}, (), curriculum_text, {"": ""}, {"": text})
         source = given
     else:
         folder = RunFolder.find_learned(given, runs, cwd)
         files = folder.read_learned()
         source = folder.run_id
+        require_plugins(files.info, f"run {source}")
         path = folder.path
 
+    settings = files.info["settings"]
+    world = settings.get("world", MINIGRID)
+    body = find_body(world)
     agents: dict[str, AgentSource] = {}
     for category, name in files.agents.items():
         agents[category] = AgentSource(files.texts[name])
     for category, agent in agents.items():
         try:
-            policy.check_agent(agent)  # an agent that every episode would refuse is refused before the first one
+            # An agent that every episode would refuse is refused before the first one.
+            policy.check_agent(agent, body.interface)
         except PatchError as error:
             fault = str(error).partition("\n")[0]
             raise SettingsError(f"--agent {path / files.agents[category]}: {fault}") from error
 
-    settings = files.info["settings"]
     only = [settings[name] for name in ("only", "levels") if settings.get(name) is not None]
-    curriculum = parse(files.curriculum, source)
+    curriculum = parse(files.curriculum, source).play_in(world)
     selected = curriculum.select(start_category=settings.get("start_category"), only=only).tasks()
-    finished = files.state.get("finished", ())
     warning = ""
-    if folder is not None and len(finished) < len(selected):
-        warning = f"{source} has learned {len(finished)} of {len(selected)} levels so far"
+    if folder is not None and len(files.finished) < len(selected):
+        warning = f"{source} has learned {len(files.finished)} of {len(selected)} levels so far"
     # If several categories have libraries of their own (more than "" and one category), the kept writers fit the
     # library of the last category only.
     writers = files.state.get("writers", ()) if len(agents) <= 2 else ()
-    categories = tuple(dict.fromkeys(summary["level"]["category"] for summary in finished))
+    categories = tuple(dict.fromkeys(summary["level"]["category"] for summary in files.finished))
     of_category = None if settings.get("carry_over", True) else files.state["category"]
-    writer_texts = WriterFiles(folder, writers).read_texts() if folder else {}
+    writer_files = WriterFiles(folder, writers) if folder else None
     return Learned(
         source=source,
         agents=agents,
@@ -111,6 +122,8 @@ def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learne
         settings=settings,
         warning=warning,
         writers=writers,
+        stored=writer_files.stored if writer_files else (),
         of_category=of_category,
-        writer_texts=writer_texts,
+        writer_texts=writer_files.read_texts() if writer_files else {},
+        plugins=tuple(plugin["name"] for plugin in files.info.get(PLUGINS, ())),
     )
