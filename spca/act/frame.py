@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spca.contracts import LevelSpec
 from spca.protocols import World
 
 
@@ -40,6 +41,25 @@ class Frame:
     over: bool
 
 
+@dataclass(frozen=True, slots=True)
+class TextFrame:
+    """One picture of an episode in a world without a grid.
+
+    Attributes:
+        rows: rows of text, as the body draws them.
+        picture: the same as a PNG file; None for a world without pictures.
+    """
+
+    rows: tuple[str, ...]
+    picture: bytes | None
+    reward: float
+    over: bool
+
+
+WorldFrame: TypeAlias = Frame | TextFrame
+"""One picture of an episode in any world."""
+
+
 class ReplayedWorld(World, Protocol):
     """A World in which a recorded episode can be watched step by step."""
 
@@ -52,13 +72,13 @@ class ReplayedWorld(World, Protocol):
         """Execute one primitive."""
         ...
 
-    def frame(self) -> Frame: ...
+    def frame(self) -> WorldFrame: ...
 
 
 class WorldMaker(Protocol):
-    """Builds the world of an environment id and a seed, and resets the world.
+    """Builds the world of a level and a seed, and resets the world.
 
     With ``upstream_rules`` the world judges as minigrid does, without corrections.
     """
 
-    def __call__(self, env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld: ...
+    def __call__(self, level: LevelSpec, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld: ...

@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
-from spca.act.stuck import PATIENCE, REPEATS, StuckDetector
+from spca.act.stuck import StuckDetector
+from spca.bodies.grid.body import GRID
 from spca.contracts import AgentSource, Plan, PlannerMode, PlanStep, Status
+
+BUDGETS = GRID.budgets
 
 
 def first_stuck(states: Iterable[Hashable], detector: StuckDetector | None = None) -> int | None:
     """Index of the state at which the detector first gives a reason."""
-    detector = detector or StuckDetector()
+    detector = detector or StuckDetector(BUDGETS.patience, BUDGETS.repeats)
     return next((i for i, state in enumerate(states) if detector.observe(state) is not None), None)
 
 
@@ -30,13 +33,13 @@ def by_definition(states: list[int], patience: int) -> int | None:
 
 
 def repeats(states: list[int], period: int) -> bool:
-    span = states[-period * REPEATS :]
+    span = states[-period * BUDGETS.repeats :]
     rounds = [span[i : i + period] for i in range(0, len(span), period)]
-    return len(span) == period * REPEATS and all(r == rounds[0] for r in rounds) and len(set(span)) > 1
+    return len(span) == period * BUDGETS.repeats and all(r == rounds[0] for r in rounds) and len(set(span)) > 1
 
 
 def test_the_limits_are_those_of_the_specification() -> None:
-    assert (PATIENCE, REPEATS) == (60, 3)
+    assert (BUDGETS.patience, BUDGETS.repeats) == (60, 3)
 
 
 def test_fifty_nine_primitives_without_a_new_state_pass_and_sixty_do_not() -> None:
@@ -71,6 +74,15 @@ def test_crossing_known_ground_is_not_stuck() -> None:
     assert first_stuck(corridor + again) is None
 
 
+@pytest.mark.parametrize(
+    ("progress", "told"),
+    [(GRID.progress, "new state (pose, map, inventory)"), ("", "new state"), ("hunger", "new state (hunger)")],
+)
+def test_the_reason_tells_what_counts_as_new(progress: str, told: str) -> None:
+    detector = StuckDetector(3, BUDGETS.repeats, progress)
+    assert [detector.observe("here") for _ in range(4)] == [None] * 3 + [f"no {told} for 3 primitives"]
+
+
 @given(st.lists(st.integers(), unique=True))
 def test_new_states_are_never_stuck(states: list[int]) -> None:
     assert first_stuck(states) is None
@@ -78,7 +90,7 @@ def test_new_states_are_never_stuck(states: list[int]) -> None:
 
 @given(st.lists(st.integers(0, 3), max_size=60), st.integers(2, 12))
 def test_the_detector_is_the_definition(states: list[int], patience: int) -> None:
-    assert first_stuck(states, StuckDetector(patience=patience)) == by_definition(states, patience)
+    assert first_stuck(states, StuckDetector(patience, BUDGETS.repeats)) == by_definition(states, patience)
 
 
 @given(st.lists(st.integers(0, 5), max_size=20), st.lists(st.integers(0, 2), min_size=1, max_size=5))
