@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from spca.evaluation.outside import find_outside
 from spca.evaluation.selection import list_warnings, select_episodes
 from spca.evaluation.settings_resolution import resolve_evaluation, resume_settings
 from spca.plan.solver import Solver
+from spca.plugins.loaded import record_plugins, require_plugins
 from spca.runs.curriculum import load
 from spca.runs.models import require_usable
 from spca.runs.phases import Phases
@@ -46,7 +48,9 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
     for warning in list_warnings(learned, settings.rename_words, settings.seeds.values):
         complain(f"warning: {warning}")
     episodes = select_episodes(settings, learned.tasks, outside.tasks)
-    phases.check_ids(dict.fromkeys(each.env_id for each in episodes))
+    if settings.attempts > 1:
+        _explain_one_life(settings.attempts, episodes, phases)
+    phases.check_ids(dict.fromkeys(each.env_id for each in episodes if not each.world))
     planning = settings.planning
     Solver(planning.engine)  # raises if the engine cannot be used
     models, caps = require_usable(planning.models)
@@ -56,11 +60,24 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
     with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
         sandbox = executor.verify()
     info = run_info(planning, applications(), sandbox, learned.text)
-    made_with = {name: info[name] for name in ("versions", "git_commit", "git_dirty", "hashes", "sandbox")}
+    made_with = {name: info[name] for name in ("versions", "git_commit", "git_dirty", "hashes", "sandbox", "body")}
     made_with["coder_model"] = learned.settings.get("coder_model")
     if settings.outside:
         made_with["unplayable"] = dict(outside.unplayable)
+    made_with |= record_plugins()
     return EvaluationFolder.create(runs, settings, learned, made_with), episodes
+
+
+def _explain_one_life(attempts: int, episodes: Sequence[Episode], phases: Phases) -> None:
+    """Say once if ``--attempts`` has no effect, because a world of the episodes has one life."""
+    first_by_world = {episode.world: episode for episode in reversed(episodes)}
+    for name, episode in first_by_world.items():
+        if not name:
+            continue
+        with closing(phases.make_world(episode.spec, episode.seed)) as world:
+            if reason := world.one_life_reason:
+                life = f"{name} has one life ({reason}), and each plan goes on from where the last one ended"
+                complain(f"warning: --attempts {attempts}: not in this world: {life}")
 
 
 def resume_evaluation(options: EvaluateOptions, name: str, phases: Phases) -> Prepared:
@@ -73,7 +90,8 @@ def resume_evaluation(options: EvaluateOptions, name: str, phases: Phases) -> Pr
         SettingsError: an address is invalid.
     """
     folder = EvaluationFolder.find(find_runs(options.how.runs), name)
-    curriculum = load(folder.curriculum)
+    require_plugins(folder.record, f"evaluation {folder.id}", exactly=True)
+    curriculum = load(folder.curriculum).play_in(folder.settings.planning.world)
     settings = resume_settings(options, folder.settings, curriculum)
     check_versions(folder.record["versions"])
     folder.agents()  # raises ResumeError if an agent cannot be used

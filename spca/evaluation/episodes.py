@@ -6,11 +6,11 @@ Each line of a result file ends with ``seconds``, the only value that differs wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any, Final, Self
 
-from spca.contracts import LevelInfo, Status
+from spca.contracts import LevelInfo, LevelSpec, Status
 from spca.evaluation.playing.babyai_bot import UNSUPPORTED
 from spca.evaluation.proof.certifying import Solvability, Verdict
 
@@ -30,6 +30,7 @@ class Episode:
         index: position among the episodes of the evaluation, from 0.
         category, skill, level: description of the environment's level for the planner.
         outside: whether ``env_id`` is missing from the curriculum of the run.
+        kwargs, mission, world: see :class:`spca.contracts.LevelSpec`.
     """
 
     index: int
@@ -39,15 +40,43 @@ class Episode:
     skill: str
     level: str
     outside: bool = False
+    kwargs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    mission: str = ""
+    world: str = ""
+
+    @property
+    def spec(self) -> LevelSpec:
+        """What the world of the episode is built from, besides the seed."""
+        return LevelSpec(self.env_id, self.kwargs, self.mission, self.world)
 
     @property
     def name(self) -> str:
-        """Id and seed, such as ``BabyAI-GoToObj-v0:1003``; the command ``replay`` accepts the same text."""
-        return f"{self.env_id}:{self.seed}"
+        """Level and seed, such as ``BabyAI-GoToObj-v0:1003``; the command ``replay`` accepts the same text."""
+        return f"{self.spec.name}:{self.seed}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the episode as a JSON-compatible object; arguments and mission only if there are any."""
+        values = {name: getattr(self, name) for name in _PLAIN_FIELDS}
+        return values | self.spec.describe_extras()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Restore the value from the output of :meth:`to_dict`.
+
+        Raises:
+            KeyError, TypeError, ValueError: the data does not describe an episode.
+        """
+        spec = LevelSpec.from_record(data)
+        plain = {name: data[name] for name in _PLAIN_FIELDS}
+        return cls(**plain, kwargs=spec.kwargs, mission=spec.mission, world=spec.world)
 
     def info(self) -> LevelInfo:
         """Return the description of the episode's level that the planner and the writers receive."""
         return LevelInfo(self.category, self.skill, self.level)
+
+
+_PLAIN_FIELDS: Final = ("index", "env_id", "seed", "category", "skill", "level", "outside")
+"""Names of the fields that every recorded episode has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +127,27 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """An episode and its trials, of which there is at least one.
+    """An episode and its trials, of which there is at least one. Only the last trial can be a success.
 
-    Every trial starts from the beginning of the episode. Only the last trial can be a success.
+    Attributes:
+        one_life: whether each trial goes on from where the last one ended, because the world cannot go back. All trials
+            then are one attempt. In other worlds every trial starts from the beginning of the episode.
     """
 
     episode: Episode
     trials: tuple[Trial, ...]
     seconds: float = 0.0
+    one_life: bool = False
+
+    @property
+    def _first_attempt(self) -> tuple[Trial, ...]:
+        """The trials before which nothing was undone."""
+        return self.trials if self.one_life else self.trials[:1]
 
     @property
     def env_id(self) -> str:
-        return self.episode.env_id
+        """Name of the level: the environment id, with a suffix if the level has arguments."""
+        return self.episode.spec.name
 
     @property
     def seed(self) -> int:
@@ -117,8 +155,8 @@ class Played:
 
     @property
     def pass1(self) -> bool:
-        """Whether the first trial succeeded."""
-        return self.trials[0].solved
+        """Whether the first attempt succeeded."""
+        return self._first_attempt[-1].solved
 
     @property
     def solved(self) -> bool:
@@ -131,24 +169,25 @@ class Played:
 
     @property
     def steps(self) -> int:
-        """Number of primitives of the first trial."""
-        return self.trials[0].steps
+        """Number of primitives of the first attempt."""
+        return sum(trial.steps for trial in self._first_attempt)
 
     @property
     def failure(self) -> str:
-        """Status of the first trial; "" if the first trial succeeded."""
-        return "" if self.pass1 else self.trials[0].status
+        """Status of the first attempt; "" if the first attempt succeeded."""
+        return "" if self.pass1 else self._first_attempt[-1].status
 
     @property
     def reason(self) -> str:
-        """Why the first trial failed; "" if the first trial succeeded."""
-        return self.trials[0].reason
+        """Why the first attempt failed; "" if the first attempt succeeded."""
+        return self._first_attempt[-1].reason
 
     def to_dict(self) -> dict[str, Any]:
         """Return the episode's line of ``episodes.jsonl``, as a JSON-compatible object."""
         figures = {"pass1": self.pass1, "solved": self.solved, "steps": self.steps, "failure": self.failure}
         trials = [asdict(each) for each in self.trials]
-        return {**asdict(self.episode), **figures, "trials": trials, "seconds": round(self.seconds, 4)}
+        life = {"one_life": True} if self.one_life else {}
+        return {**self.episode.to_dict(), **figures, **life, "trials": trials, "seconds": round(self.seconds, 4)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -157,11 +196,11 @@ class Played:
         Raises:
             KeyError, TypeError, ValueError: the data is no line of ``episodes.jsonl``.
         """
-        episode = Episode(*(data[name] for name in Episode.__slots__))
+        episode = Episode.from_dict(data)
         trials = tuple(map(Trial.from_dict, data["trials"]))
         if not trials:
             raise ValueError("an episode without a trial")
-        return cls(episode, trials, float(data["seconds"]))
+        return cls(episode, trials, float(data["seconds"]), data.get("one_life") is True)
 
     @classmethod
     def make_lost_result(cls, episode: Episode, how: str) -> Self:
@@ -201,7 +240,7 @@ class Judged:
     @classmethod
     def make_lost_result(cls, episode: Episode, how: str) -> Self:
         """Return the result for an episode whose worker process died; ``how`` describes the death."""
-        return cls(episode.env_id, episode.seed, Verdict(Solvability.UNDECIDED, how))
+        return cls(episode.spec.name, episode.seed, Verdict(Solvability.UNDECIDED, how))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,4 +280,4 @@ class BotPlayed:
     @classmethod
     def make_lost_result(cls, episode: Episode, how: str) -> Self:
         """Return the result for an episode whose worker process died; ``how`` describes the death."""
-        return cls(episode.env_id, episode.seed, False, 0, how)
+        return cls(episode.spec.name, episode.seed, False, 0, how)

@@ -39,6 +39,7 @@ from spca.runs.recording.folder import RunFolder, existing, new_run_id
 from spca.runs.recording.records import WRITERS, check_record
 from spca.runs.recording.writer_files import WriterFiles
 from spca.runs.settings import Settings
+from spca.sense.renaming import Renaming
 from spca.writers.stored import StoredWriter
 
 RECORD: Final = "evaluation.json"
@@ -73,6 +74,11 @@ class EvaluationSettings:
     rename_words: int | None = None
     upstream_rules: bool = False
 
+    @property
+    def renaming(self) -> Renaming:
+        """The renaming of words for models and generated code."""
+        return replace(self.planning, rename_words=self.rename_words).renaming
+
     def record(self) -> dict[str, Any]:
         """Return the settings as ``evaluation.json`` stores them."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -95,7 +101,21 @@ class EvaluationFolder:
 
     @classmethod
     def create(cls, runs: Path, settings: EvaluationSettings, learned: Learned, made_with: Mapping[str, Any]) -> Self:
-        """Create and return the folder of a new evaluation in ``runs``, with copies of what the run has learned.
+        """Create and return the folder of a new evaluation in ``runs``; see :meth:`create_at`.
+
+        Raises:
+            SettingsError: ``runs`` cannot be written to.
+        """
+        path = runs / new_run_id()
+        for folder in (runs, path / "state"):
+            make_folder(folder)
+        return cls.create_at(path, settings, learned, made_with)
+
+    @classmethod
+    def create_at(
+        cls, path: Path, settings: EvaluationSettings, learned: Learned, made_with: Mapping[str, Any]
+    ) -> Self:
+        """Create the folder ``path`` with copies of what a run has learned, and return it.
 
         ``evaluation.json`` is written last, because a folder without this file does not count as an evaluation.
 
@@ -103,9 +123,8 @@ class EvaluationFolder:
             made_with: versions, hashes and sandbox, to be stored in ``evaluation.json``.
 
         Raises:
-            SettingsError: ``runs`` cannot be written to.
+            SettingsError: the folder cannot be written to.
         """
-        path = runs / new_run_id()
         record = {"id": path.name, "settings": settings.record(), **made_with}
         writers = {"writers": list(learned.writers), "of_category": learned.of_category}
         agents = {category: agent.text for category, agent in learned.agents.items()}
@@ -117,8 +136,6 @@ class EvaluationFolder:
         texts[_WRITERS] = _format_json(writers)
         texts[RECORD] = _format_json(record)
 
-        for folder in (runs, path / "frozen", path / "state"):
-            make_folder(folder)
         for name, text in texts.items():
             make_folder((path / name).parent)
             write_atomic(path / name, text)
@@ -206,7 +223,7 @@ class EvaluationFolder:
             for category, text in self.agent_texts().items():
                 agents[category] = AgentSource(text)
             for agent in agents.values():
-                policy.check_agent(agent)
+                policy.check_agent(agent, self.settings.planning.body.interface)
         except (AttributeError, PatchError) as error:
             fault = str(error).partition("\n")[0]
             raise ResumeError(f"{self.path / _AGENTS} cannot be used: {fault}") from error

@@ -10,6 +10,7 @@ from pathlib import Path
 from spca.common.command import program
 from spca.common.installation import where_runs_lie
 from spca.evaluation.summary import Failure
+from spca.plugins.loaded import format_plugin_flags
 from spca.sense.perception import star_details
 
 
@@ -60,9 +61,10 @@ def replay(each: Failure, folder: Path, where: str | None = None) -> str:
     episode = shlex.quote(each.played.episode.name)
     command = f"{program()} replay {folder.name} {episode}"
     # Without the option, ``replay`` shows the last attempt.
-    attempt = " --attempt 1.1" if each.played.attempts > 1 else ""
+    has_later_ones = each.played.attempts > 1 and not each.played.one_life
+    attempt = " --attempt 1.1" if has_later_ones else ""
     if where is None:
-        where = where_runs_lie(folder.parent)
+        where = f"{where_runs_lie(folder.parent)}{format_plugin_flags()}"
     return f"{command}{attempt}{where}"
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
-from spca.common.options.values import FOLDER, MODEL, WORD, name_value, option_group, text_option, whole_number
+from spca.common.options.values import FOLDER, MODEL, NAME, WORD, name_value, option_group, text_option, whole_number
 from spca.evaluation.seeds import Seeds
 from spca.runs.options import SEED, CapOptions, ServerOptions, SolverOptions
 
@@ -62,12 +62,14 @@ class HowOptions:
 
     Attributes:
         workers: processes (default: one for each processor)
+        executor: processes of this machine (default), or Ray
         runs: where runs and evaluations lie (default runs)
         resume: go on with an evaluation that was interrupted: its id, or how it begins
         quiet: print nothing but errors and the final tables
     """
 
     workers: Annotated[int | None, whole_number(1)] = None
+    executor: Annotated[Literal["local", "ray"], NAME] = "local"
     runs: Annotated[str | None, FOLDER] = None
     resume: Annotated[str | None, name_value("ID")] = None
     quiet: bool = False
@@ -81,10 +83,12 @@ class PlannerOptions:
     Attributes:
         planner_model: default reference/planner; none: writers alone
         planner_effort: how much it reasons, such as high
+        prompts: folder of prompt templates that replace ours of the same names (default: the run's; docs/prompts.md)
     """
 
     planner_model: Annotated[str | None, MODEL] = None
     planner_effort: Annotated[str | None, WORD] = None
+    prompts: Annotated[str | None, FOLDER] = None
     where: ServerOptions = ServerOptions()
     caps: CapOptions = CapOptions()
     solver: SolverOptions = SolverOptions()

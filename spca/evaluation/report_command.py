@@ -17,6 +17,7 @@ from spca.evaluation.figures import show
 from spca.evaluation.playing.harness import results
 from spca.evaluation.summary import Results
 from spca.evaluation.trajectories import make_trajectory
+from spca.plugins.loaded import format_plugin_flags, require_plugins
 from spca.report.finding import check_target
 from spca.report.replay.replay_options import ReplayOptions
 from spca.runs.phases import LoadPhases
@@ -44,7 +45,8 @@ def find_evaluation(name: str, runs: Path) -> EvaluationFolder | None:
 
     folder = EvaluationFolder.load(path.resolve())
     if not folder.is_finished:
-        command = f"{program()} evaluate --resume {folder.id}{where_runs_lie(folder.path.parent)}"
+        where = f"{where_runs_lie(folder.path.parent)}{format_plugin_flags()}"
+        command = f"{program()} evaluate --resume {folder.id}{where}"
         raise ReportError(f"{folder.id} is not finished: go on with {command}")
     return folder
 
@@ -73,7 +75,8 @@ def describe_page(page: Path) -> str:
 
 def look_at(folder: EvaluationFolder) -> str:
     """Return a line for the user with the command that reports an evaluation."""
-    return one_line(f"look at it: {program()} report {folder.id}{where_runs_lie(folder.path.parent)}")
+    where = f"{where_runs_lie(folder.path.parent)}{format_plugin_flags()}"
+    return one_line(f"look at it: {program()} report {folder.id}{where}")
 
 
 def show_evaluation(
@@ -86,12 +89,14 @@ def show_evaluation(
         load_phases: called only if the page is written.
 
     Raises:
+        PluginError: the page is written, but a plugin of the evaluation is not loaded.
         ReportError: the page cannot be written.
     """
     path = target or folder.path / REPORT
     evaluation_results = results(folder)
     if writes_page:
         check_target(path)
+        require_plugins(folder.record, f"evaluation {folder.id}")
         write_page(evaluation_results, folder, load_phases().make_world, path)
     show(evaluation_results, folder)
     if writes_page:
@@ -107,11 +112,13 @@ def replay_episode(
         name: ``ENVIRONMENT:SEED``, as in ``episodes.jsonl``.
 
     Raises:
+        PluginError: a plugin of the evaluation is not loaded.
         ReportError: there is no such episode, or a file cannot be written.
     """
     from spca.report.read.recordings import Recording
     from spca.report.replay.playback import replay
 
+    require_plugins(folder.record, f"evaluation {folder.id}")
     matches = (each for each in results(folder).played if each.episode.name == name)
     played = next(matches, None)
     if played is None:

@@ -23,8 +23,9 @@ def list_warnings(learned: Learned, words: int | None, seeds: Sequence[int]) -> 
         seeds: the seeds that the evaluation plays.
     """
     warnings = [learned.warning] if learned.warning else []
-    seed = learned.settings.get("seed")
-    if seed in seeds:
+    learned_seeds = {learned.settings.get("seed"), *(task.seed for task in learned.tasks)}
+    seed = next((seed for seed in seeds if seed in learned_seeds), None)
+    if seed is not None:
         warnings.append(f"seed {seed} is no unseen one: {learned.source} has learned on it")
     learned_with = learned.settings.get("rename_words")
     is_run = bool(learned.settings)  # an agent's file does not say with which words the agent was learned
@@ -63,13 +64,20 @@ def select_episodes(
         is_outside = task.env_id in outside_ids
         for seed in seeds:
             index = len(episodes)
-            episodes.append(Episode(index, task.env_id, seed, task.category, task.skill, task.level, is_outside))
+            place = (index, task.env_id, seed, task.category, task.skill, task.level)
+            episodes.append(Episode(*place, is_outside, task.kwargs, task.mission, task.world))
     return tuple(episodes)
 
 
 def _filter_tasks(settings: EvaluationSettings, tasks: Sequence[Task]) -> list[Task]:
-    """Return the tasks whose category and environment id the settings select."""
-    chosen = list(tasks)
+    """Return the tasks whose category and environment id the settings select.
+
+    Of tasks that differ only in their seed, the first is returned, because an evaluation has seeds of its own.
+    """
+    distinct: dict[str, Task] = {}
+    for task in tasks:
+        distinct.setdefault(task.spec.name, task)
+    chosen = list(distinct.values())
     if settings.categories is not None:
         wanted = _read_categories(settings.categories, [task.category for task in tasks])
         chosen = [task for task in chosen if task.category in wanted]

@@ -13,9 +13,10 @@ from spca.evaluation.learned import Learned
 from spca.evaluation.options import DEFAULT_SEEDS, EMBEDDED, NO_MODEL, EvaluateOptions, PlannerOptions
 from spca.evaluation.outside import CATEGORY
 from spca.llm.catalogue.model_ref import ModelRef
+from spca.plugins.registry import MINIGRID
 from spca.runs.curriculum import Curriculum, Task
-from spca.runs.options import AblationOptions, ModelOptions, RunOptions
-from spca.runs.resolution import Claim, require_same, resolve_models, resolve_settings
+from spca.runs.options import AblationOptions, ModelOptions, RunOptions, SelectionOptions
+from spca.runs.resolution import Claim, require_able_models, require_same, resolve_models, resolve_settings
 from spca.runs.settings import Settings
 
 
@@ -31,12 +32,20 @@ def resolve_evaluation(options: EvaluateOptions, learned: Learned) -> Evaluation
     episodes = options.episodes
     run_settings = learned.settings
     words = run_settings.get("rename_words") if episodes.rename_words is None else episodes.rename_words
-    default_model = EMBEDDED if words is None else NO_MODEL
+    world = run_settings.get("world", MINIGRID)
+    default_model = EMBEDDED if words is None and world == MINIGRID else NO_MODEL
     model = options.planner.planner_model or default_model
     require_one_process(options.how.workers, model)
+    if episodes.versus and world != MINIGRID:
+        raise SettingsError(f"--versus {episodes.versus}: the bot plays no levels of the world {world}: leave it out")
 
     learned_categories = name_taught(learned.categories, learned.tasks, outside=episodes.outside)
-    planning = _resolve_planning(options.planner, model, words, bare_prompt=run_settings.get("bare_prompt", False))
+    bare_prompt = run_settings.get("bare_prompt", False)
+    recorded_prompts = run_settings.get("prompts")
+    run_prompts = recorded_prompts if isinstance(recorded_prompts, str) else None
+    planning = _resolve_planning(options.planner, model, words, run_prompts, world, bare_prompt=bare_prompt)
+    if model != NO_MODEL:
+        require_able_models(planning)
     categories, ids = learned.curriculum.split_selection(episodes.only)
     if categories is None and ids is None:
         categories = learned_categories
@@ -56,12 +65,16 @@ def resolve_evaluation(options: EvaluateOptions, learned: Learned) -> Evaluation
     )
 
 
-def _resolve_planning(planner: PlannerOptions, model: str, words: int | None, *, bare_prompt: bool) -> Settings:
+def _resolve_planning(
+    planner: PlannerOptions, model: str, words: int | None, run_prompts: str | None, world: str, *, bare_prompt: bool
+) -> Settings:
     """Return the settings of the model that plans, in the form of a run's settings.
 
     Args:
         model: the planner model, or :data:`NO_MODEL`.
         words: seed of the invented words for colours and kinds; None for the true words.
+        run_prompts: folder of the run's own templates; None if it had none.
+        world: name of the run's world.
     """
     # Settings of a run need a valid model for each role, so a model that is never asked gets an embedded model.
     name = EMBEDDED if model == NO_MODEL else model
@@ -77,10 +90,13 @@ def _resolve_planning(planner: PlannerOptions, model: str, words: int | None, *,
         coder_model="reference/coder" if is_embedded else name,  # an evaluation never asks the coder
         planner_effort=planner.planner_effort,
         where=planner.where,
+        prompts=planner.prompts or (None if is_embedded else run_prompts),
         caps=planner.caps,
     )
     environ = load_environment(planner.where.servers)
-    return resolve_settings(RunOptions(ablations=ablations, models=models, solver=planner.solver), environ)
+    selection = SelectionOptions(world=world)
+    options = RunOptions(selection=selection, ablations=ablations, models=models, solver=planner.solver)
+    return resolve_settings(options, environ)
 
 
 def name_taught(categories: Sequence[str], tasks: Sequence[Task], *, outside: bool) -> str | None:
@@ -130,6 +146,8 @@ def _list_claims(options: EvaluateOptions, recorded: EvaluationSettings, known: 
     # The settings record the file's name as the user gave it then; now the user may give a path of the same file.
     is_same_file = episodes.agent is not None and Path(episodes.agent).name == recorded.agent
     agent = None if is_same_file else episodes.agent
+    given_prompts = options.planner.prompts
+    prompts = None if given_prompts is None else str(Path.cwd() / given_prompts)
     solver = options.planner.solver
     unsafe = solver.unsafe_no_sandbox or None
     return [
@@ -143,6 +161,7 @@ def _list_claims(options: EvaluateOptions, recorded: EvaluationSettings, known: 
         Claim("--rename-words", episodes.rename_words, recorded.rename_words),
         Claim("--upstream-rules", episodes.upstream_rules or None, recorded.upstream_rules),
         Claim("--planner-model", options.planner.planner_model, recorded.planner_model),
+        Claim("--prompts", prompts, recorded.planning.prompts),
         Claim("--engine", solver.engine, recorded.planning.engine),
         Claim("--unsafe-no-sandbox", unsafe, recorded.planning.unsafe_no_sandbox),
     ]

@@ -12,6 +12,7 @@ from typing import Any, Final
 from spca.common.encoding import json_text
 from spca.common.files import MAX_RUN_FILE_BYTES, make_folder, read_text, write_atomic
 from spca.common.installation import applications
+from spca.common.plugins.plugin_records import list_plugin_flags
 from spca.errors import ReportError
 from spca.llm.calls.packed import PACKED, pack, strip_path
 from spca.llm.calls.transcripts import FOLDER, read_all
@@ -58,6 +59,7 @@ def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, 
         raise ReportError(f"{run}: no model was asked anything: there is nothing to pack")
     _check_free(target, run.name)
     description = describe_calls(folder.info(), folder.read_json("summary.json"), calls)
+    description["flags"] += list_plugin_flags(folder.info())
     if answered_by:
         description["answered_by"] = answered_by
     make_folder(target)

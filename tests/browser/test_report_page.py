@@ -12,7 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from minigridenv import MiniGridEnv
-from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS, AgentSource, Status
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
+from spca.contracts import AgentSource, Status
+from spca.sense.perception import DIRECTIONS
 from tests.browser.conftest import LEVELS
 from tests.support import browsing
 from tests.support.browsing import Visit, unfold

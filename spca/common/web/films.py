@@ -1,4 +1,4 @@
-"""Gridworld episodes for the player of the pages: true grid and agent's map over time, and a picture of the tiles.
+"""Episodes for the player of the pages: true grid and agent's map over time, or rows of text and pictures.
 
 A cell of a grid holds a code. A code is an index into a tuple of words; code 0 is "unseen".
 """
@@ -9,7 +9,7 @@ import base64
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,29 @@ class GridFilm:
     view: tuple[tuple[int, ...], ...]
     inventory: tuple[str | None, ...]
     reward: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextFilm:
+    """An episode of a world without a grid. Frame 0 is the first state; frame i is the state after step i.
+
+    Attributes:
+        lines: the different lines of text of all frames.
+        rows: for each frame, the indices of its rows in ``lines``.
+        pictures: the different pictures of all frames, as PNG in base64.
+        picture: for each frame, the index of its picture in ``pictures``; -1 for a frame without a picture.
+        reward: for each frame, the reward.
+    """
+
+    lines: tuple[str, ...]
+    rows: tuple[tuple[int, ...], ...]
+    pictures: tuple[str, ...]
+    picture: tuple[int, ...]
+    reward: tuple[float, ...]
+
+
+Film: TypeAlias = GridFilm | TextFilm
+"""An episode for the player."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,7 +60,7 @@ from spca.runs.options import (
 )
 from spca.runs.provenance import source_info
 from spca.runs.recording.folder import Begun, RunFolder, existing, new_run_id
-from spca.runs.resolution import find_run, resolve_models, resolve_settings
+from spca.runs.resolution import find_run, resolve_models, resolve_settings, take_world_of_curriculum
 from spca.runs.settings import Settings
 
 RECORD_OF_STUDY: Final = "study.json"
@@ -92,7 +92,8 @@ def begin_study(options: StudyOptions) -> Path:
         solver=options.solver,
         display=options.display,
     )
-    learning = resolve_settings(run_options, environ)
+    learning = resolve_settings(take_world_of_curriculum(run_options), environ)
+    curriculum.load_modules_of_curriculum(learning, None)
     all_levels = curriculum.load(Path(learning.curriculum))
     levels = all_levels.select(start_category=learning.start_category, only=learning.only)
 
@@ -148,12 +149,14 @@ def _list_fixed_options(options: StudyOptions) -> dict[str, object]:
         "--seed": selection.seed,
         "--upstream-rules": selection.upstream_rules,
         "--curriculum": selection.curriculum,
+        "--world": selection.world,
         "--planner-model": models.planner_model,
         "--planner-small-model": models.planner_small_model,
         "--coder-model": models.coder_model,
         "--planner-effort": models.planner_effort,
         "--planner-small-effort": models.planner_small_effort,
         "--coder-effort": models.coder_effort,
+        "--prompts": models.prompts,
         "--engine": solver.engine,
         "--unsafe-no-sandbox": solver.unsafe_no_sandbox,
     }
@@ -179,13 +182,7 @@ def _choose_frozen_planner(options: StudyOptions, environ: Mapping[str, str]) ->
 
 def _format_levels(levels: Curriculum) -> str:
     """Return a curriculum in the JSON format of curriculum files."""
-    categories = []
-    for category in levels.categories:
-        record = {}
-        for key, value in asdict(category).items():
-            record["category_name" if key == "name" else key] = value
-        categories.append(record)
-    return json_text(categories, indent=1) + "\n"
+    return json_text(levels.to_json(), indent=1) + "\n"
 
 
 def _take_away(learning: Settings, name: str) -> Settings:

@@ -5,7 +5,8 @@ const PROOFS = {solvable: ["bad", "the agent's fault"], refuted: ["bad", "the ce
   undecided: ["warn", "fault unknown"], unsolvable: ["", "nobody's fault"]};
 
 const FAILURES_NOTE = "At the first attempt. The proof is what a search that knows the whole grid found: solvable " +
-  "or not; undecided where it ran out of states; refuted where it said unsolvable and an attempt solved it.";
+  "or not; undecided where it ran out of states or knows no rules; refuted where it said unsolvable and an attempt " +
+  "solved it.";
 
 const SHARES_NOTE = "pass@1: the first plan, carried out once, nothing undone. Episodes that are proven unsolvable " +
   "are left out. Intervals are at 95 %; those of all draw ids, so that episodes of one id count together, and are " +

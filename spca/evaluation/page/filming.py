@@ -19,22 +19,27 @@ from spca.report.replay.resimulation import Resimulated, resimulate
 
 MAX_FILMS: Final = 400
 """Largest number of films on a page; a film takes about 600 bytes."""
+MAX_FRAMES: Final = 500_000
+"""Largest number of frames of all films on a page; an episode of MiniGrid has some hundreds."""
 
 
 def film_failures(groups: Sequence[Alike], make_world: WorldMaker, *, upstream_rules: bool) -> dict[str, Resimulated]:
     """Return films of failed episodes, by name of the episode.
 
     An episode has a film for each attempt. If a witness shows that the episode can be solved, a film of the witness
-    follows. At most :data:`MAX_FILMS` films are made, spread evenly over the groups.
+    follows. At most :data:`MAX_FILMS` films with :data:`MAX_FRAMES` frames are made, spread evenly over the groups. The
+    films of a world without a grid are text, because pictures would take too much room.
     """
     films: dict[str, Resimulated] = {}
     films_left = MAX_FILMS
+    frames_left = MAX_FRAMES
     # Take the first failure of each group, then the second failure of each group, and so on.
     rounds = zip_longest(*(group.failures for group in groups))
     for failure in filter(None, chain.from_iterable(rounds)):
         film = _film_failure(failure, make_world, upstream_rules)
         films_left -= len(film.attempts)
-        if films_left < 0:
+        frames_left -= sum(len(episode.reward) for episode, _ in film.attempts if episode)
+        if min(films_left, frames_left) < 0:
             break
         films[failure.played.episode.name] = film
     return films
@@ -50,7 +55,7 @@ def _film_failure(failure: Failure, make_world: WorldMaker, upstream_rules: bool
         count = failure.played.attempts + bool(witness)
         return Resimulated("", (no_film,) * count)
     if not witness:
-        return resimulate(make_world, trajectory, upstream_rules=upstream_rules)
+        return resimulate(make_world, trajectory, upstream_rules=upstream_rules, max_pictures=0)
 
     trajectory["attempts"].append({"start": [], "steps": list(witness)})
     resimulated = resimulate(make_world, trajectory, upstream_rules=upstream_rules)

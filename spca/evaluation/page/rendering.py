@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from spca import __version__
 from spca.act.frame import WorldMaker
+from spca.bodies.recorded import list_primitives
 from spca.common.command import program
 from spca.common.errors import SPCAError
 from spca.common.files import MAX_RUN_FILE_BYTES, read_text
 from spca.common.installation import where_runs_lie
 from spca.common.web.document import PageKind
 from spca.common.web.packing import Text, pack, strip_paths
-from spca.contracts import PRIMITIVE_METHODS
 from spca.evaluation.eval_folder import CALLS, REPORT, EvaluationFolder
 from spca.evaluation.failure_groups import group_failures, replay
 from spca.evaluation.figures import describe_ratio
@@ -30,6 +29,7 @@ from spca.report.read.model import Usage
 from spca.report.read.origin import describe_continuations, describe_origin
 from spca.report.read.runs import sum_usage
 from spca.report.replay.minigrid_films import minigrid_tiles
+from spca.version import __version__
 
 CHUNK: Final = 16
 """Number of failures in one data piece of the page. Text that occurs in several failures of a piece is compressed once.
@@ -118,7 +118,7 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
         "ratios": ratios,
         "chunk": CHUNK,
         "legend": LEGEND,
-        "primitives": PRIMITIVE_METHODS,
+        "primitives": list_primitives(record),
     }
 
 

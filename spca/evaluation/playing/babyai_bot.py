@@ -20,6 +20,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Final, Self, SupportsIndex
 
 from spca.common.text import one_line
+from spca.contracts import LevelSpec
 from spca.evaluation.proof.simulator import open_simulator
 
 UNSUPPORTED: Final = "unsupported: the bot reads the instructions of BabyAI, which this environment lacks"
@@ -72,7 +73,7 @@ class BotPeer:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def play(self, env_id: str, seed: int) -> BotEpisode:
+    def play(self, level: LevelSpec | str, seed: int) -> BotEpisode:
         """Have the bot play an episode to its end and return the result.
 
         If the bot or the environment raises an exception, the result's reason names the exception.
@@ -80,7 +81,7 @@ class BotPeer:
         if self._process is None:
             self._start()
         try:
-            self._connection.send((env_id, seed))
+            self._connection.send((level, seed))
             if self._connection.poll(WALL_LIMIT_S):
                 episode: BotEpisode = self._connection.recv()
                 return episode
@@ -110,7 +111,7 @@ class BotPeer:
 
 
 def _serve(connection: Connection[Any, Any], upstream_rules: bool, cpu_limit: float) -> None:
-    """Receive pairs (environment id, seed), play each episode and send the result.
+    """Receive pairs (level, seed), play each episode and send the result.
 
     The loop ends when the connection is closed or the parent process is gone.
     """
@@ -120,10 +121,10 @@ def _serve(connection: Connection[Any, Any], upstream_rules: bool, cpu_limit: fl
     threading.Thread(target=_follow_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            env_id, seed = connection.recv()
+            level, seed = connection.recv()
             signal.setitimer(signal.ITIMER_PROF, cpu_limit)
             with contextlib.redirect_stdout(io.StringIO()):
-                episode = play(env_id, seed, upstream_rules)
+                episode = play(level, seed, upstream_rules)
             signal.setitimer(signal.ITIMER_PROF, 0)
             connection.send(episode)
 
@@ -135,11 +136,11 @@ def _follow_parent() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def play(env_id: str, seed: int, upstream_rules: bool) -> BotEpisode:
+def play(level: LevelSpec | str, seed: int, upstream_rules: bool) -> BotEpisode:
     """Have the bot play an episode in this process and return the result; see :meth:`BotPeer.play`."""
     steps = 0
     try:
-        simulator = open_simulator(env_id, seed, upstream_rules)
+        simulator = open_simulator(level, seed, upstream_rules)
         if not hasattr(simulator, "instrs"):
             return BotEpisode(False, 0, UNSUPPORTED)
         from minigrid.utils import baby_ai_bot

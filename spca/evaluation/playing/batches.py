@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
+from spca.common.plugins.plugin_records import PluginRecord
 from spca.evaluation.episodes import Episode
+from spca.plugins.named import load_same_plugins
 
 
 class Line(Protocol):
@@ -53,11 +55,11 @@ class BatchResult(Generic[L]):
 
 
 def batches_of(episodes: Sequence[Episode], size: int) -> tuple[Batch, ...]:
-    """Return batches of at most ``size`` consecutive episodes with the same environment id, in the order of the
+    """Return batches of at most ``size`` consecutive episodes of the same level, in the order of the
     episodes.
     """
     batches: list[Batch] = []
-    for _, group in groupby(episodes, lambda each: each.env_id):
+    for _, group in groupby(episodes, lambda each: each.spec.name):
         of_id = tuple(group)
         for first in range(0, len(of_id), size):
             part = of_id[first : first + size]
@@ -74,6 +76,7 @@ class BatchSetup(Setup[Batch, BatchResult[L]]):
         folder: the evaluation's folder.
         open_worker: opens the context whose value is the function that handles one episode.
         kind: class of the result for one episode.
+        plugins: the plugins of the main process.
     """
 
     terms: ClassVar[JobMessages] = JobMessages("evaluation", "agent", "--runs", again="begin a new evaluation")
@@ -82,9 +85,11 @@ class BatchSetup(Setup[Batch, BatchResult[L]]):
     open_worker: OpenWorker[L]
     kind: type[L]
     verbose: bool = False
+    plugins: tuple[PluginRecord, ...] = ()
 
     @contextmanager
     def start_worker(self) -> Iterator[Callable[[Batch], BatchResult[L]]]:
+        load_same_plugins(self.plugins)
         with self.open_worker(self.folder) as handle_episode:
             yield lambda batch: BatchResult(batch.id, tuple(map(handle_episode, batch.episodes)))
 

@@ -23,6 +23,7 @@ from spca.evaluation.options import EMBEDDED, NO_MODEL
 from spca.evaluation.playing.batches import BatchSetup, L, OpenWorker, batches_of
 from spca.evaluation.playing.workers import open_bot, open_player, open_prover
 from spca.evaluation.summary import Results
+from spca.plugins.loaded import loaded_plugins
 from spca.runs.phases import LoadPhases
 
 _LOG: Final = logging.getLogger(__name__)
@@ -75,6 +76,7 @@ class Harness:
     Args:
         workers: number of processes. None stands for one process if a model is asked, and otherwise for one process for
             each processor.
+        executor: a key of :data:`spca.common.jobs.dispatch.ENGINES`.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Harness:
         load_phases: LoadPhases,
         workers: int | None = None,
         on_progress: OnProgress = lambda *_: None,
+        executor: str = "local",
     ) -> None:
         self._folder = folder
         self._load_phases = load_phases
@@ -90,6 +93,7 @@ class Harness:
         default_workers = 1 if asks_model else len(os.sched_getaffinity(0))
         self._workers = workers or default_workers
         self._on_progress = on_progress
+        self._executor = executor
 
     def run(self, episodes: Sequence[Episode]) -> Results:
         """Carry out the unfinished part of the evaluation, write the results and return them.
@@ -121,7 +125,7 @@ class Harness:
 
     def _run_stage(self, stage: Stage[L], open_worker: OpenWorker[L], episodes: Sequence[Episode]) -> tuple[L, ...]:
         """Handle the episodes that the stage's journal lacks; then write and return the results of all episodes."""
-        setup = BatchSetup(self._folder.path, open_worker, stage.kind)
+        setup = BatchSetup(self._folder.path, open_worker, stage.kind, plugins=loaded_plugins())
         jobs = batches_of(episodes, stage.size)
         header: dict[str, Any] = {"settings": {}, "tasks": [job.to_dict() for job in jobs]}
         path = self._folder.path / "state" / f"{stage.name}.journal.jsonl"
@@ -131,7 +135,7 @@ class Harness:
             good = sum(map(stage.is_good, lines))
             _LOG.info("%s: %d of %d episodes are finished", stage.name, finished, len(episodes))
             self._on_progress(stage.name, finished, len(episodes), good)
-            for result in do_what_is_left(setup, jobs, journal, self._workers):
+            for result in do_what_is_left(setup, jobs, journal, self._workers, self._executor):
                 finished += len(result.lines)
                 good += sum(map(stage.is_good, result.lines))
                 self._on_progress(stage.name, finished, len(episodes), good)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from textwrap import shorten
@@ -12,7 +12,7 @@ from typing import Final
 
 from spca.code import library
 from spca.common.text import format_count
-from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot, Status, TraceStep
+from spca.contracts import AgentSource, FailedPlan, LevelInfo, LevelSpec, Plan, PlanFailure, Snapshot, Status, TraceStep
 from spca.errors import RestoreError, WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played, Trial
 from spca.llm.feedback import shorten_middle
@@ -26,6 +26,10 @@ _MAX_WRITER_REASON: Final = 100
 """Largest number of characters of a single writer's reason."""
 _MAX_LISTED_WRITERS: Final = 3
 """Number of writers whose reasons are recorded if no writer has a plan; their reasons fit into :data:`_MAX_REASON`."""
+MAX_FRUITLESS: Final = 5
+"""Most plans in a row that discover nothing, in a world with one life."""
+MAX_LIFE_PLANS: Final = 100
+"""Most plans of an episode in a world with one life."""
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,}\b")
 """Pattern of a memory address, which differs from process to process."""
 
@@ -49,19 +53,50 @@ class Planning:
     model: str
     asker: Callable[[Episode, AgentSource], Asker]
 
+    def list_plans(
+        self, snapshot: Snapshot, episode: Episode, agent: AgentSource, failed: Sequence[FailedPlan], attempts: int = 1
+    ) -> Iterator[tuple[str, Plan | str]]:
+        """Yield pairs (name of the planner, plan); if a planner has no plan, the second value is the reason as text.
+
+        Plans of stored writers come first. Without a model, all these plans are yielded. With a model, at most
+        :data:`MAX_EXECUTED` of these plans are yielded; then the model is asked once for each attempt.
+
+        Args:
+            failed: the plans that have failed so far; the caller appends to this list during the iteration.
+        """
+        writer_failures: list[WriterFailure] = []
+        stored = 0
+        for plan_or_failure in self.stored(snapshot, episode.info()):
+            if isinstance(plan_or_failure, WriterFailure):
+                writer_failures.append(plan_or_failure)
+                continue
+            yield plan_or_failure.writer, plan_or_failure
+            stored += 1
+            if stored == MAX_EXECUTED and self.model:
+                break
+        if not self.model:
+            if not stored:
+                yield "", _explain_no_plan(writer_failures)
+            return
+        ask = self.asker(episode, agent)
+        for _ in range(attempts):
+            plan = ask(snapshot, failed)
+            yield self.model, plan.reason if isinstance(plan, PlanFailure) else plan
+
 
 class Player:
     """Plays episodes with frozen agents.
 
     Args:
-        make_world: function that builds the world of an environment id and a seed.
+        make_world: function that builds the world of a level and a seed.
         agents: agents by category; the key "" stands for all other categories.
-        attempts: largest number of trials of an episode; each trial is undone before the next one.
+        attempts: largest number of trials of an episode; each trial is undone before the next one. A world with one
+            life ignores the number: each trial goes on from where the last one ended.
     """
 
     def __init__(
         self,
-        make_world: Callable[[str, int], World],
+        make_world: Callable[[LevelSpec, int], World],
         planning: Planning,
         agents: Mapping[str, AgentSource],
         attempts: int = 1,
@@ -81,15 +116,20 @@ class Player:
         """
         started = time.perf_counter()
         trials: list[Trial] = []
+        one_life = False
         try:
-            with closing(self._make_world(episode.env_id, episode.seed)) as world:
-                for trial in self._trials(world, episode):
-                    trials.append(trial)
-                    if trial.solved or len(trials) == self._attempts:
-                        break
+            with closing(self._make_world(episode.spec, episode.seed)) as world:
+                one_life = not world.can_restore
+                if one_life:
+                    trials += self._play_life(world, episode)
+                else:
+                    for trial in self._trials(world, episode):
+                        trials.append(trial)
+                        if trial.solved or len(trials) == self._attempts:
+                            break
         except (WorldError, RestoreError) as error:
             trials.append(Trial("", WORLD_ERROR, normalise_reason(str(error))))
-        return Played(episode, tuple(trials), time.perf_counter() - started)
+        return Played(episode, tuple(trials), time.perf_counter() - started, one_life)
 
     def _trials(self, world: World, episode: Episode) -> Iterator[Trial]:
         """Yield a trial for each different plan, executed from the first state of the episode.
@@ -102,7 +142,7 @@ class Player:
         tried: set[str] = set()
         agent = self._agents.get(episode.category, self._agents[""])
         start = world.checkpoint() if self._attempts > 1 else None
-        for planner, plan in self._plans(snapshot, episode, agent, failed):
+        for planner, plan in self._planning.list_plans(snapshot, episode, agent, failed, self._attempts):
             if isinstance(plan, str):
                 yield Trial(planner, NO_PLAN, normalise_reason(plan))
                 return
@@ -111,40 +151,47 @@ class Player:
             if tried and start:
                 world.restore(start)
             tried.add(plan.text)
-            trial = _try_plan(world, plan, agent, planner)
-            failed.append(FailedPlan(plan.text, trial.status, trial.reason))  # ``_plans`` reads this list, too
+            trial, _found = _try_plan(world, plan, agent, planner)
+            failed.append(FailedPlan(plan.text, trial.status, trial.reason))  # ``list_plans`` reads this list, too
             yield trial
 
-    def _plans(
-        self, snapshot: Snapshot, episode: Episode, agent: AgentSource, failed: Sequence[FailedPlan]
-    ) -> Iterator[tuple[str, Plan | str]]:
-        """Yield pairs (name of the planner, plan); if a planner has no plan, the second value is the reason as text.
+    def _play_life(self, world: World, episode: Episode) -> Iterator[Trial]:
+        """Yield the trials of the only life: after each plan, sense and plan again from the state reached.
 
-        Plans of stored writers come first. Without a model, all these plans are yielded. With a model, at most
-        :data:`MAX_EXECUTED` of these plans are yielded; then the model is asked once for each attempt.
-
-        Args:
-            failed: the plans that have failed so far; the caller appends to this list during the iteration.
+        The life ends with a success, with the end of the episode, without a plan, or if :data:`MAX_FRUITLESS` plans in
+        a row discover nothing.
         """
-        planning = self._planning
-        writer_failures: list[WriterFailure] = []
-        stored = 0
-        for plan_or_failure in planning.stored(snapshot, episode.info()):
-            if isinstance(plan_or_failure, WriterFailure):
-                writer_failures.append(plan_or_failure)
-                continue
-            yield plan_or_failure.writer, plan_or_failure
-            stored += 1
-            if stored == MAX_EXECUTED and planning.model:
-                break
-        if not planning.model:
-            if not stored:
-                yield "", _explain_no_plan(writer_failures)
-            return
-        ask = planning.asker(episode, agent)
-        for _ in range(self._attempts):
-            plan = ask(snapshot, failed)
-            yield planning.model, plan.reason if isinstance(plan, PlanFailure) else plan
+        agent = self._agents.get(episode.category, self._agents[""])
+        failed: list[FailedPlan] = []
+        vain: set[str] = set()  # plans that discovered nothing
+        fruitless = 0
+        while fruitless < MAX_FRUITLESS and len(failed) < MAX_LIFE_PLANS:
+            plans = self._planning.list_plans(world.sense(), episode, agent, failed, self._attempts)
+            planner, plan = self._choose_plan(plans, vain)
+            if isinstance(plan, str):
+                yield Trial(planner, NO_PLAN, normalise_reason(plan))
+                return
+            trial, found = _try_plan(world, plan, agent, planner)
+            yield trial
+            is_over = trial.solved or trial.status in (Status.REWARD_FAILED, Status.MISSING_METHOD)
+            if is_over:
+                return
+            failed.append(FailedPlan(plan.text, trial.status, trial.reason, found))
+            if not found:
+                vain.add(plan.text)
+            fruitless = 0 if found else fruitless + 1
+
+    def _choose_plan(self, plans: Iterator[tuple[str, Plan | str]], vain: Collection[str]) -> tuple[str, Plan | str]:
+        """Return the first plan of a writer that was not in vain, else the plan of the model, else the first plan."""
+        first: tuple[str, Plan | str] | None = None
+        for planner, plan in plans:
+            was_vain = isinstance(plan, Plan) and planner != self._planning.model and plan.text in vain
+            if not was_vain:
+                return planner, plan
+            first = first or (planner, plan)
+        if first is None:
+            raise ValueError("no plan and no reason")
+        return first
 
 
 def _explain_no_plan(failures: Sequence[WriterFailure]) -> str:
@@ -161,17 +208,21 @@ def _explain_no_plan(failures: Sequence[WriterFailure]) -> str:
     return "\n".join(lines)
 
 
-def _try_plan(world: World, plan: Plan, agent: AgentSource, planner: str) -> Trial:
-    """Execute a plan in a world and return the trial; if the agent lacks an action of the plan, execute nothing."""
+def _try_plan(world: World, plan: Plan, agent: AgentSource, planner: str) -> tuple[Trial, tuple[str, ...]]:
+    """Execute a plan in a world and return the trial, and what was found.
+
+    If the agent lacks an action of the plan, nothing is executed.
+    """
     calls = tuple(map(str, plan.steps))
     missing_actions = library.missing(agent.text, plan.actions)
     if missing_actions:
         reason = f"the library lacks {', '.join(missing_actions)}"
-        return Trial(planner, Status.MISSING_METHOD.value, reason, calls)
+        return Trial(planner, Status.MISSING_METHOD.value, reason, calls), ()
     outcome = world.run_sim(plan, agent)
     reason = "" if outcome.solved else normalise_reason(outcome.message)
     acted = _group_by_position(outcome.trace)
-    return Trial(planner, outcome.status.value, reason, calls, acted, outcome.corrections, outcome.state_hash)
+    trial = Trial(planner, outcome.status.value, reason, calls, acted, outcome.corrections, outcome.state_hash)
+    return trial, outcome.found
 
 
 def _group_by_position(trace: Sequence[TraceStep]) -> tuple[tuple[int, ...], ...]:

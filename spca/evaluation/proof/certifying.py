@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from spca.common.text import format_count
+from spca.contracts import LevelSpec
 from spca.errors import WorldError
 from spca.evaluation.proof import certificates
 from spca.evaluation.proof.dynamics import Maze, MazeState
@@ -63,24 +64,24 @@ class Playable(Protocol):
     def close(self) -> None: ...
 
 
-MakeWorld = Callable[[str, int], Playable]
+MakeWorld = Callable[[LevelSpec | str, int], Playable]
 
 
-def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bool = False) -> Verdict:
+def certify(level: LevelSpec | str, seed: int, make_world: MakeWorld, *, upstream_rules: bool = False) -> Verdict:
     """Return the verdict on an episode, by a search that knows the whole grid.
 
     Args:
-        make_world: builds the world of an environment id and a seed under the same rules. If a witness does not solve
+        make_world: builds the world of a level and a seed under the same rules. If a witness does not solve
             this world, the verdict is undecided.
     """
     try:
-        simulator = open_simulator(env_id, seed, upstream_rules)
+        simulator = open_simulator(level, seed, upstream_rules)
         if has_obstacles(simulator):
             verdict = _certify_with_obstacles(simulator)
         else:
             verdict = decide(*read(simulator, upstream_rules))
 
-        if verdict.solvability is Solvability.SOLVABLE and not replay(make_world(env_id, seed), verdict.witness):
+        if verdict.solvability is Solvability.SOLVABLE and not replay(make_world(level, seed), verdict.witness):
             return Verdict(Solvability.UNDECIDED, "a plan was found that the environment does not accept")
     except UnknownRulesError as error:
         return Verdict(Solvability.UNDECIDED, f"the rules are not known: {error}")

@@ -13,9 +13,9 @@ from enum import IntEnum
 from functools import cache
 from typing import Final, NamedTuple
 
-from spca.contracts import Primitive
+from spca.bodies.grid.primitives import GridPrimitive
 
-LEFT, RIGHT, FORWARD, PICK_UP, DROP, TOGGLE, DONE = (int(primitive) for primitive in Primitive)
+LEFT, RIGHT, FORWARD, PICK_UP, DROP, TOGGLE, DONE = (int(primitive) for primitive in GridPrimitive)
 
 NOWHERE: Final = -1
 """Place of an item that is held, inside a box, or gone; also the held item's number if the hand is empty."""

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from itertools import chain, count, islice
 from typing import TypeAlias
 
-from spca.contracts import Primitive
+from spca.bodies.grid.primitives import GridPrimitive
 from spca.evaluation.proof.dynamics import (
     DONE,
     DROP,
@@ -109,7 +109,7 @@ def visit_all(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
     for _ in range(maze.limit):
         next_frontier = []
         for state in frontier:
-            for action in Primitive:
+            for action in GridPrimitive:
                 after, end = step_mission(maze, mission, state, action)
                 if end == End.SUCCESS:
                     plan = (*_trace_primitives(parents, state), int(action))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from spca.act.corrections import apply_corrections
 from spca.common.text import one_line
+from spca.contracts import LevelSpec
 from spca.errors import WorldError
 from spca.evaluation.proof.dynamics import NOWHERE, Door, DoorState, Ground, Item, Maze, MazeState
 from spca.evaluation.proof.goals import (
@@ -36,7 +37,7 @@ _GROUND: Final = {"Wall": Ground.WALL, "Lava": Ground.LAVA, "Goal": Ground.GOAL,
 _ITEMS: Final = ("Key", "Ball", "Box")
 
 
-def open_simulator(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
+def open_simulator(level: LevelSpec | str, seed: int, upstream_rules: bool = False) -> Any:
     """Build and reset an environment and return its simulator.
 
     Unless ``upstream_rules`` is set, apply the corrections of :mod:`spca.act.corrections` to the simulator's rules.
@@ -44,6 +45,7 @@ def open_simulator(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
     Raises:
         WorldError: the environment cannot be built or reset.
     """
+    spec = LevelSpec(level) if isinstance(level, str) else level
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     import gymnasium
     import minigrid  # noqa: F401
@@ -51,10 +53,10 @@ def open_simulator(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            environment: Any = gymnasium.make(env_id, disable_env_checker=True).unwrapped
+            environment: Any = gymnasium.make(spec.id, **spec.kwargs, disable_env_checker=True).unwrapped
             environment.reset(seed=seed)
         except (Exception, SystemExit) as error:  # boundary: level generators raise errors of many kinds
-            raise WorldError(one_line(f"{env_id}: {type(error).__name__}: {error}")) from error
+            raise WorldError(one_line(f"{spec.name}: {type(error).__name__}: {error}")) from error
     if not upstream_rules:
         apply_corrections(environment, lambda _: None)
     return environment

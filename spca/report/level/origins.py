@@ -7,11 +7,11 @@ the previous agent lacks the method, or has another text for the method. The lev
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from spca.contracts import PRIMITIVE_METHODS, Status
+from spca.contracts import Status
 from spca.report.level.headlines import describe_failure
 from spca.report.read import outline
 from spca.report.read.blame import blame
@@ -94,15 +94,19 @@ def read_origins(files: RunFiles) -> Origins:
     return origins
 
 
-def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
+def list_methods(origins: Origins, primitives: Collection[str]) -> tuple[LibraryMethod, ...]:
     """Return the methods of all agents that ran, except primitives, in the order of their first appearance.
 
     A method counts as kept if it is in the library after the last level.
     """
     newest: dict[str, Method] = {}
     versions = defaultdict[str, set[int]](set)
+    previous: WrittenAgent | None = None
     for level in origins.values():
         for agent in (level.before, *level.attempts, level.after):
+            if agent is previous:
+                continue
+            previous = agent
             for version, method in agent.versions.items():
                 newest[method.name] = method
                 versions[method.name].add(version)
@@ -114,7 +118,7 @@ def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
 
     listed = []
     for name, method in newest.items():
-        if name in PRIMITIVE_METHODS:
+        if name in primitives:
             continue
         library_method = LibraryMethod(
             name=name,

@@ -25,6 +25,9 @@ SHARE: Final = 0.25
 to read.
 """
 
+_MAX_CACHED: Final = 200
+"""Largest number of levels whose pieces are kept; a piece takes some ten kilobytes."""
+
 _WATCHED: Final = (
     "",
     "metrics.jsonl",
@@ -74,7 +77,7 @@ class LiveRun:
         self._make_world = make_world
         self._rest_s = rest_s
         self._building = threading.Lock()
-        self._levels: dict[int, tuple[str, bytes]] = {}  # version and piece of each level that was built
+        self._levels: dict[int, tuple[str, bytes]] = {}  # version and piece of the latest levels that were asked for
         started = time.monotonic()
         self._seen = self._stamp()
         self.view = self._read(1)
@@ -121,7 +124,10 @@ class LiveRun:
             if version != row.version:
                 simulate = assembly.simulator(view.files, self._make_world)
                 piece = compress(level(view.files, number, simulate, view.origins))
-                self._levels[number] = (row.version, piece)
+            self._levels.pop(number, None)
+            self._levels[number] = (row.version, piece)  # the last one asked for comes last
+            if len(self._levels) > _MAX_CACHED:
+                del self._levels[next(iter(self._levels))]
             return piece
 
     def _read(self, version: int) -> View:

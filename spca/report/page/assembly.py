@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 import time
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from spca import __version__
 from spca.act.frame import WorldMaker
+from spca.bodies.recorded import list_primitives
 from spca.common.web.document import PageKind
 from spca.common.web.packing import Text, pack, strip_paths
-from spca.contracts import PRIMITIVE_METHODS
 from spca.report.level.levels import Simulate, level
 from spca.report.level.origins import UNKNOWN, Origins, list_methods, read_origins
 from spca.report.read import model
@@ -22,6 +23,7 @@ from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import overview
 from spca.report.replay.minigrid_films import minigrid_tiles
 from spca.report.replay.resimulation import is_judged_as_upstream, resimulate
+from spca.version import __version__
 
 PAGE: Final = PageKind("spca.report", open="openReport", libraries=("vendor/chart.umd.js", "vendor/diff.umd.js"))
 
@@ -51,7 +53,6 @@ def report_of(
         runs=strip_paths(without_folders),
         running=is_running,
         tiles=minigrid_tiles(),
-        primitives=PRIMITIVE_METHODS,
         comparisons=strip_paths(tuple(comparisons)),
         view=view,
     )
@@ -70,7 +71,7 @@ def read_run(files: RunFiles) -> tuple[model.Run, Origins]:
     for row in run.levels:
         level_origins = origins.get(row.number, UNKNOWN)
         rows.append(replace(row, headline=level_origins.headline, group=level_origins.group))
-    return replace(run, levels=tuple(rows), methods=list_methods(origins)), origins
+    return replace(run, levels=tuple(rows), methods=list_methods(origins, list_primitives(files.info))), origins
 
 
 def pack_run(number: int, files: RunFiles, make_world: WorldMaker, done: Progress) -> tuple[model.Run, dict[str, str]]:
@@ -81,13 +82,15 @@ def pack_run(number: int, files: RunFiles, make_world: WorldMaker, done: Progres
         done: called with the environment id of each level that has been read.
     """
     simulate = simulator(files, make_world)
-    levels: list[model.Level] = []
+    levels = _FrozenLevels()
+    checks: dict[int, str] = {}
     run, origins = read_run(files)
     for row in run.levels:
         if row.outcome != "pending":
-            levels.append(level(files, row.number, simulate, origins))
+            details = level(files, row.number, simulate, origins)
+            levels.add(details)
+            checks[row.number] = _check(details)
             done(row.env_id)
-    checks = {each.number: _check(each) for each in levels}
     rows = [replace(row, check=checks.get(row.number, "")) for row in run.levels]
     # Reading the levels may have added warnings.
     run = replace(run, levels=tuple(rows), warnings=tuple(files.warnings))
@@ -107,17 +110,34 @@ def _check(level: model.Level) -> str:
     return ""
 
 
-def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, str]]:
+class _FrozenLevels:
+    """Levels in a compressed form, a twentieth of their size, because a run may have thousands of them."""
+
+    def __init__(self) -> None:
+        self._frozen: list[bytes] = []
+
+    def add(self, level: model.Level) -> None:
+        self._frozen.append(zlib.compress(pickle.dumps(level), 1))
+
+    def __iter__(self) -> Iterator[model.Level]:
+        for frozen in self._frozen:
+            yield pickle.loads(zlib.decompress(frozen))  # noqa: S301 - made by this process, see add
+
+
+def _pieces(number: int, levels: Iterable[model.Level]) -> Iterator[tuple[str, str]]:
     """Yield pairs (name, packed content): first the piece with the shared texts, then the piece of each level.
 
     A text is shared if several levels use the same lines.
+
+    Args:
+        levels: the levels, through which the function goes three times.
     """
-    uses = Counter[tuple[str, ...]]()  # number of levels that use the lines
+    uses = Counter[int]()  # number of levels that use the lines with a hash
     for each in levels:
-        uses.update({text.lines for text in each.texts.values()})
+        uses.update({hash(text.lines) for text in each.texts.values()})
     shared: dict[str, Text] = {}
     for each in levels:
-        shared |= {name: text for name, text in each.texts.items() if uses[text.lines] > 1}
+        shared |= {name: text for name, text in each.texts.items() if uses[hash(text.lines)] > 1}
     yield f"run/{number}/texts", pack(shared)
     for each in levels:
         unshared = {name: text for name, text in each.texts.items() if name not in shared}

@@ -125,7 +125,8 @@ function Status({attempt: {status}}) {
 /** The player of an attempt: the grids, the plan, and the line that yielded each primitive. */
 function AttemptPlayer({id, attempt, round, page, route}) {
   const {episode, steps, check} = attempt;
-  const {primitives, tiles} = page.report;
+  const {tiles} = page.report;
+  const {primitives} = page.run;
   const lineAt = (step) => steps[step - 1]?.[2] ?? 0;
   return h(FilmPlayer, {label: `Player of attempt ${id}`, film: episode, missing: check.message, tiles, route,
     primitives: steps.map(([code]) => primitives[code]), title: "Plan", actions: round.plan.map(actionText),

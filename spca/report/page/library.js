@@ -69,7 +69,7 @@ function SearchView({run, k, route}) {
     let wanted = true;
     const read = async () => {
       const found = [];
-      for (const {number} of run.levels.filter(({outcome}) => outcome !== "pending")) {
+      for (const {number} of run.levels.filter((row) => row.outcome !== "pending" && callsOf(row) > 0)) {
         const values = await Promise.all([`run/${k}/level/${number}`, `run/${k}/texts`].map(loadPiece));
         if (!wanted) return;
         found.push(...textsOfCalls(values));

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final, TypeAlias
 
-from spca.contracts import PRIMITIVE_METHODS
+from spca.bodies.recorded import list_primitives
 from spca.report.read import lenient
 from spca.report.read.blame import blame, exception, plan_position
 from spca.report.read.lenient import items, table
@@ -61,6 +61,8 @@ def _iterate_attempts(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping
     for number, summary in files.summaries.items():
         trajectory = files.trajectory(summary) or {}
         place = {name: trajectory.get(name) for name in ("category", "env_id", "seed")}
+        if name := lenient.text(table(summary.get("level")).get("level_name")):
+            place["env_id"] = name  # as in the table of levels: with a suffix if the level has arguments or a seed
         for attempt in items(trajectory.get("attempts")):
             yield {**place, "level_index": number}, table(attempt)
 
@@ -87,13 +89,14 @@ def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
 
 def _steps(files: RunFiles) -> Iterator[Record]:
     """Yield the record of every step of every attempt."""
+    primitives = list_primitives(files.info)
     for place, attempt in _iterate_attempts(files):
         shared = place | {name: attempt.get(name) for name in ("round", "attempt", "status", "agent")}
         # Every step repeats the shared values, so that large values, which a damaged file may have, are left out.
         scalars = {name: value for name, value in shared.items() if not isinstance(value, dict | list)}
         plan = [_action(table(step)) for step in items(attempt.get("plan"))]
         for number, (code, position, line) in enumerate(lenient.steps(attempt), 1):
-            primitive = PRIMITIVE_METHODS[code] if 0 <= code < len(PRIMITIVE_METHODS) else None
+            primitive = primitives[code] if 0 <= code < len(primitives) else None
             action = plan[position] if 0 <= position < len(plan) else {}
             step = {"step": number, "primitive": primitive, "plan_position": position, "line": line}
             yield {**scalars, **action, **step}

@@ -4,7 +4,7 @@
 
     run folder --run_files--> RunFiles --runs--> Run (overview) --------------------> terminal, page
                                       --levels--> Level (rounds, calls, attempts) --> page
-                              resimulation --> GridFilm, Check ----------------------^
+                              resimulation --> Film, Check --------------------------^
 
 The arrows from the run folder to the values name the modules that make the values.
 
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spca.common.web.films import GridFilm, Tiles
+from spca.common.web.films import Film, Tiles
 from spca.common.web.packing import Text
 from spca.report.read.comparison import Comparison
 from spca.report.read.writers import OfferedWriter, TriedWriter, WriterRow
@@ -206,6 +206,7 @@ class Run:
         replayed: whether every answer came from a recording, so that the cost is not known.
         methods: methods of all agents; () in an overview that was not made by
             :func:`spca.report.page.assembly.read_run`.
+        primitives: names of the agent's primitives, by code.
     """
 
     id: str
@@ -230,6 +231,7 @@ class Run:
     continuations: tuple[str, ...] = ()
     replayed: bool = False
     methods: tuple[LibraryMethod, ...] = ()
+    primitives: tuple[str, ...] = ()
 
     @property
     def planned(self) -> int:
@@ -251,7 +253,6 @@ class Report:
 
     Attributes:
         made: time at which the report was made, in seconds since the epoch.
-        primitives: names of the agent's primitives, by code.
         view: address, within the page, of the view with which the page opens; "" for the overview.
         running: whether a run is still going on.
     """
@@ -261,7 +262,6 @@ class Report:
     made: float
     runs: tuple[Run, ...]
     tiles: Tiles
-    primitives: tuple[str, ...]
     comparisons: tuple[Comparison, ...] = ()
     view: str = ""
     running: bool = False
@@ -393,7 +393,7 @@ class Attempt:
     before: int
     steps: tuple[tuple[int, int, int], ...]
     blame: Blame | None
-    episode: GridFilm | None
+    episode: Film | None
     check: Check
     file: str = ""
 

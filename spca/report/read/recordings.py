@@ -13,7 +13,6 @@ from typing import Any
 
 from spca.common.names import find_nearest
 from spca.common.text import one_line
-from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import ReportError
 from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, steps, table, text
@@ -22,16 +21,15 @@ from spca.report.read.run_files import RunFiles
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A recorded step: primitive code, plan position (from 0) and source line (from 1); -1 for a missing value."""
+    """A recorded step: primitive code, plan position (from 0) and source line (from 1); -1 for a missing value.
+
+    ``primitive`` is the name of the primitive; "?" for an unknown code.
+    """
 
     code: int
     position: int
     line: int
-
-    @property
-    def primitive(self) -> str:
-        """Name of the primitive; "?" for an unknown code."""
-        return PRIMITIVE_METHODS[self.code] if 0 <= self.code < len(PRIMITIVE_METHODS) else "?"
+    primitive: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class RecordedAttempt:
         plan: calls of the plan as text.
     """
 
-    def __init__(self, recorded: object, read_source: Callable[[str], str | None]) -> None:
+    def __init__(self, recorded: object, read_source: Callable[[str], str | None], primitives: Sequence[str]) -> None:
         record = table(recorded)
         round_number = count(record.get("round"))
         attempt_number = count(record.get("attempt"))
@@ -73,7 +71,10 @@ class RecordedAttempt:
         self.status = text(record.get("status"))
         self.message = text(record.get("message"))
         self.before = len(items(record.get("start")))
-        self.steps = [Step(*step) for step in steps(record)]
+        self.steps: list[Step] = []
+        for code, position, line in steps(record):
+            name = primitives[code] if 0 <= code < len(primitives) else "?"
+            self.steps.append(Step(code, position, line, name))
         self.plan = [_call(each) for each in items(record.get("plan"))]
         self._record = record
         self._agent = text(record.get("agent"))
@@ -114,7 +115,7 @@ def find_recording(files: RunFiles, level: str) -> Recording:
         ReportError: no level or several levels have this name, or the level has no recording.
     """
     finished = files.summaries
-    names = {task.index + 1: (task.category, task.env_id) for task in files.tasks()}
+    names = {task.index + 1: (task.category, task.name) for task in files.tasks()}
     for number, summary in finished.items():
         recorded_level = table(summary.get("level"))
         category = text(recorded_level.get("category"))

@@ -19,6 +19,7 @@ from spca.report.read.lenient import parse_lenient, table, text, whole
 from spca.report.read.spans import ENDED, History, histories
 from spca.runs import curriculum
 from spca.runs.curriculum import Task
+from spca.runs.recording.finished import JOURNAL
 from spca.runs.recording.folder import CURRICULUM, LOCK, STATE, layout_fault
 from spca.runs.recording.writer_files import FOLDER as WRITERS
 
@@ -132,15 +133,22 @@ class RunFiles:
     def _read_finished(self) -> list[dict[str, Any]]:
         """Return the summaries of finished levels, in order.
 
-        Read the summaries from the state file. If the state file cannot be read, use summary files and the log.
+        Read the summaries from the journal, or from the state file of an earlier version of the program. If the state
+        file cannot be read, use summary files and the log.
         """
         state = self.read_object(STATE)
+        levels = whole(state.get("levels")) if state is not None and "finished" not in state else None
+        if levels is not None:
+            journal = self._read_journal(levels)
+            if len(journal) == levels:
+                return journal
+            self._warn(f"{JOURNAL}: has {len(journal)} of {levels} finished levels")
         if state is not None and isinstance(state.get("finished"), list):
             summaries = [summary for summary in state["finished"] if isinstance(summary, dict)]
             if len(summaries) < len(state["finished"]):
                 self._warn(f"{STATE}: a finished level is no JSON object, left out")
             return summaries
-        if state is not None:
+        if state is not None and levels is None:
             self._warn(f"{STATE}: lists no finished levels")
         # A level that was aborted and then begun again may have left two summaries. The finished one counts.
         paths = sorted(self.path.glob("summaries/summary_*.json"))
@@ -153,12 +161,22 @@ class RunFiles:
                 by_number[number] = summary
         return [by_number[number] for number in sorted(by_number)]
 
-    def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
+    def _read_journal(self, levels: int) -> list[dict[str, Any]]:
+        """Return the summaries in the first ``levels`` lines of the journal; further lines are not final yet."""
+        entries = self._lines(JOURNAL, levels)
+        return [entry["summary"] for entry in entries if isinstance(entry.get("summary"), dict)]
+
+    def _lines(self, name: str, most: int = -1) -> tuple[dict[str, Any], ...]:
         """Return the objects of a file of JSON lines. If the file does not exist, no line was written, and the result
         is ().
+
+        Args:
+            most: number of lines to read at most; -1 for all lines.
         """
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
-        lines = (data or b"").split(b"\n")
+        lines = (data or b"").split(b"\n", most)
+        if most >= 0:
+            lines = lines[:most]
         objects: list[dict[str, Any]] = []
         bad: list[str] = []
         for position, line in enumerate(lines, 1):

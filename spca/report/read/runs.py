@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from typing import Any, Final
 
+from spca.bodies.recorded import list_primitives
 from spca.report.read.lenient import count, counts, items, number, table, text, whole
 from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
 from spca.report.read.origin import describe_continuations, read_commit, read_dirty, read_hashes
@@ -61,6 +62,7 @@ def overview(files: RunFiles) -> Run:
         categories=categories(levels),
         levels=levels,
         writers=writers,
+        primitives=list_primitives(info),
         warnings=tuple(files.warnings),  # complete only now, after all files have been read
     )
 
@@ -162,8 +164,10 @@ def _name_level(files: RunFiles, task: Task | None, summary: Mapping[str, Any], 
     level = table(summary.get("level")) or history.last("level_start")
     category = text(level.get("category"), task.category if task else "")
     name = text(level.get("lvl_group"), task.level if task else "")
-    env_id = text(level.get("level_name"), task.env_id if task else "")
+    env_id = text(level.get("level_name"), task.name if task else "")
     seed = whole(level.get("seed"))
+    if seed is None and task is not None:
+        seed = task.seed
     if seed is None:
         seed = files.seed or 0
     return {"category": category, "level": name, "env_id": env_id, "seed": seed}

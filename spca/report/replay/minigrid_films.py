@@ -8,9 +8,8 @@ from typing import Final
 
 from spca.act.frame import Frame
 from spca.common.web.films import GridFilm, Tiles, draw_sheet, make_film
-from spca.contracts import DIRECTIONS
 from spca.report.replay.pictures import draw_tile, place_frames
-from spca.sense.perception import VOCABULARY
+from spca.sense.perception import DIRECTIONS, vocabulary
 
 _TILE: Final = 32
 """Width and height of a tile in pixels; a page draws a tile with at most 44 pixels."""
@@ -24,9 +23,13 @@ def film_of(frames: Sequence[Frame]) -> GridFilm:
     return make_film(placed_frames, top, left)
 
 
-@cache
 def minigrid_tiles() -> Tiles:
     """Return a sheet with a tile for each word of the vocabulary, in the order of the words' codes."""
-    tiles = [draw_tile(code, _TILE) for code in range(len(VOCABULARY))]
+    return _draw_tiles(vocabulary())
+
+
+@cache
+def _draw_tiles(words: tuple[str, ...]) -> Tiles:
+    tiles = [draw_tile(code, _TILE) for code in range(len(words))]
     picture, size = draw_sheet(tiles)
-    return Tiles(picture, size, VOCABULARY, _PLAIN, DIRECTIONS)
+    return Tiles(picture, size, words, _PLAIN, DIRECTIONS)

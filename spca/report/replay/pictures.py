@@ -1,10 +1,12 @@
 """Pictures of an episode: a panel with the true world, a panel with the agent's map, and a caption.
 
-The tiles are MiniGrid's tiles. All pictures of a :class:`Painter` have the same size, which videos require.
+The tiles are MiniGrid's tiles. For a world without a grid, its own picture takes the place of the panels. All pictures
+of a painter have the same size, which videos require.
 """
 
 from __future__ import annotations
 
+import io
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
@@ -13,13 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.act.frame import Frame
+from spca.act.frame import Frame, TextFrame, WorldFrame
 from spca.common.text import visible
 from spca.common.web.films import GridFrame
-from spca.sense.perception import DOOR_STATES, UNSEEN, VOCABULARY
+from spca.errors import ReportError
+from spca.sense.perception import DOOR_STATES, UNSEEN, VOCABULARY, list_added_kinds
 
 if TYPE_CHECKING:
     from PIL import ImageFont
+    from PIL.Image import Image
 
 Picture: TypeAlias = NDArray[np.uint8]
 """Red, green and blue of each pixel; shape (height, width, 3)."""
@@ -101,12 +105,7 @@ class Painter:
         for left, title in zip((self._world_left, self._map_left), _TITLES, strict=True):
             text = _cut(title, title_width, font)
             canvas.text((left, _MARGIN // 2), text, fill=_INK, font=font)
-
-        for line_number, line in enumerate(lines[:LINES]):
-            words = visible(line[:_MAX_LINE]).split()
-            text = _cut(" ".join(words), width - 2 * _MARGIN, font)
-            y = self._caption_top + line_number * _LINE
-            canvas.text((_MARGIN, y), text, fill=_INK, font=font)
+        _write_caption(image, lines, self._caption_top)
         return np.asarray(image)
 
     def _paint(
@@ -132,6 +131,84 @@ class Painter:
             is_lit = bool(lights[place])
             tile = draw_tile(int(code), self._tile, agent_here, is_lit)
             picture[y : y + self._tile, x : x + self._tile] = tile
+
+
+class PicturePainter:
+    """Paints the pictures that a world without a grid has drawn of one episode, each with a caption.
+
+    Args:
+        frames: all frames of the episode. A frame without a picture is painted with the picture before it.
+
+    Raises:
+        ReportError: the first frame has no picture, or a picture cannot be read.
+
+    Attributes:
+        size: (width, height) of every painted picture in pixels; both are even, as some video codecs require.
+    """
+
+    def __init__(self, frames: Sequence[TextFrame]) -> None:
+        if not frames or frames[0].picture is None:
+            raise ReportError("this world draws no pictures: leave out --png, --gif and --mp4 to read it as text")
+        self._pictures = [_read_picture(frame.picture) if frame.picture else None for frame in frames]
+        sizes = [picture.size for picture in self._pictures if picture]
+        drawn_width = max(width for width, _ in sizes)
+        drawn_height = max(height for _, height in sizes)
+        self._scale = max(_PANEL // max(drawn_width, drawn_height), 1)
+        width = max(drawn_width * self._scale, _MIN_WIDTH) + 2 * _MARGIN
+        self._caption_top = _MARGIN + drawn_height * self._scale + _MARGIN // 2
+        height = self._caption_top + LINES * _LINE + _MARGIN // 2
+        self.size = width + width % 2, height + height % 2
+
+    def draw(self, number: int, lines: Sequence[str] = ()) -> Picture:
+        """Return the picture of a frame; see :meth:`Painter.draw`."""
+        from PIL import Image
+
+        image = Image.new("RGB", self.size, _GROUND)
+        drawn = next(filter(None, reversed(self._pictures[: number + 1])))
+        # A whole factor and no smoothing keep the pixels of small pictures sharp.
+        scaled = drawn.resize((drawn.width * self._scale, drawn.height * self._scale), Image.Resampling.NEAREST)
+        image.paste(scaled, ((self.size[0] - scaled.width) // 2, _MARGIN))
+        _write_caption(image, lines, self._caption_top)
+        return np.asarray(image)
+
+
+def make_painter(frames: Sequence[WorldFrame]) -> Painter | PicturePainter:
+    """Return a painter for the frames of an episode, which are all of one kind.
+
+    Raises:
+        ReportError: the world draws no pictures.
+    """
+    grids = [frame for frame in frames if isinstance(frame, Frame)]
+    if grids:
+        return Painter(grids)
+    return PicturePainter([frame for frame in frames if isinstance(frame, TextFrame)])
+
+
+def _read_picture(data: bytes) -> Image:
+    """Return the picture in a PNG file.
+
+    Raises:
+        ReportError: the data is no picture.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data), formats=("PNG",)) as picture:
+            return picture.convert("RGB")
+    except (OSError, ValueError, SyntaxError) as error:  # Pillow raises any of these
+        raise ReportError(f"a picture of this world cannot be read: {error}") from error
+
+
+def _write_caption(image: Image, lines: Sequence[str], top: int) -> None:
+    """Write the first :data:`LINES` lines of a caption into a picture, from row ``top`` (in pixels)."""
+    from PIL import ImageDraw
+
+    canvas = ImageDraw.Draw(image)
+    font = _font()
+    for line_number, line in enumerate(lines[:LINES]):
+        words = visible(line[:_MAX_LINE]).split()
+        text = _cut(" ".join(words), image.width - 2 * _MARGIN, font)
+        canvas.text((_MARGIN, top + line_number * _LINE), text, fill=_INK, font=font)
 
 
 def place_frames(frames: Sequence[Frame]) -> tuple[list[GridFrame], int, int]:
@@ -208,15 +285,18 @@ def _object(code: int) -> Any:
     A floor is blue, because codes do not have the colours of floors. A kind that MiniGrid does not know, such as a
     mechanism of gridworld tasks, becomes a box. An unknown colour becomes grey.
     """
-    from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
+    from minigrid.core.constants import COLOR_TO_IDX, IDX_TO_COLOR, OBJECT_TO_IDX
     from minigrid.core.world_object import WorldObj
 
     kind, *details = VOCABULARY[code].split()  # such as "door red locked"
     default_colour = "blue" if kind == "floor" else "grey"
     colour = details[0] if details else default_colour
     state = DOOR_STATES.index(details[1]) if kind == "door" else 0
-    kind_index = OBJECT_TO_IDX.get(kind, OBJECT_TO_IDX["box"])
+    known_kind = "box" if kind in list_added_kinds() else kind  # minigrid cannot make an added kind from its number
+    kind_index = OBJECT_TO_IDX.get(known_kind, OBJECT_TO_IDX["box"])
     colour_index = COLOR_TO_IDX.get(colour, COLOR_TO_IDX["grey"])
+    if colour_index not in IDX_TO_COLOR:  # an environment has added its colour to one table only
+        colour_index = COLOR_TO_IDX["grey"]
     return WorldObj.decode(kind_index, colour_index, state)
 
 

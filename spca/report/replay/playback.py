@@ -13,23 +13,32 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spca.act.frame import Frame, WorldMaker
+from spca.act.frame import Frame, WorldFrame, WorldMaker
+from spca.bodies.recorded import list_primitives
 from spca.code.agent_source import split_lines
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
 from spca.common.files import write_atomic
 from spca.common.installation import pip_install
 from spca.common.jobs.progress import track_items
+from spca.common.names import make_file_name
 from spca.common.printing import make_cell, make_table, make_text, print_line
 from spca.common.text import one_line
-from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
+from spca.plugins.loaded import format_plugin_flags
 from spca.report.finding import check_target
 from spca.report.read.lenient import items, text
 from spca.report.read.recordings import RecordedAttempt, Recording, Step
 from spca.report.replay.replay_options import ReplayOptions
-from spca.report.replay.resimulation import ELSEWHERE, Replayed, is_elsewhere, is_judged_as_upstream, replay_attempts
+from spca.report.replay.resimulation import (
+    ELSEWHERE,
+    MAX_PICTURES,
+    Replayed,
+    is_elsewhere,
+    is_judged_as_upstream,
+    replay_attempts,
+)
 from spca.sense.map_text import crop_map, draw, legend
-from spca.sense.perception import AGENT, grid_words
+from spca.sense.perception import AGENT, DIRECTIONS, grid_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,24 +57,29 @@ def replay(recording: Recording, options: ReplayOptions, make_world: WorldMaker,
     if is_elsewhere(trajectory):
         raise ReportError(f"{recording.title}: {ELSEWHERE}")
     recorded = items(trajectory.get("attempts"))
-    attempts = [RecordedAttempt(attempt, recording.read_source) for attempt in recorded]
+    primitives = list_primitives(recording.info)
+    attempts = [RecordedAttempt(attempt, recording.read_source, primitives) for attempt in recorded]
     index = _find_attempt(attempts, options.attempt)
     attempt = attempts[index]
     if options.png is not None and options.png > len(attempt.steps):
         raise ReportError(f"step {options.png} is out of range: the attempt has steps 0 to {len(attempt.steps)}")
     env_id = text(trajectory.get("env_id"))
-    targets = _find_targets(options, f"{env_id}-{attempt.name}")
+    targets = _find_targets(options, f"{make_file_name(env_id)}-{attempt.name}")
     upstream_rules = is_judged_as_upstream(recording.info)
     # Files need the chosen attempt only; the terminal shows the checks of all attempts.
     only = index if targets else None
-    mission, replayed = replay_attempts(make_world, trajectory, upstream_rules=upstream_rules, only=only)
+    max_pictures = None if targets else MAX_PICTURES
+    mission, replayed = replay_attempts(
+        make_world, trajectory, upstream_rules=upstream_rules, only=only, max_pictures=max_pictures
+    )
     chosen = replayed[0] if targets else replayed[index]
     print_line(console, f"{recording.title}, attempt {attempt.name}")
     print_line(console, f"mission: {mission}")
     if not targets:
         _show(console, attempts, index, replayed)
-        command = _command(recording, attempt.name)
-        console.print(make_text(f"to see it move: {command}"), soft_wrap=True)  # in one line, to be copied
+        if _has_pictures(chosen):
+            command = _command(recording, attempt.name)
+            console.print(make_text(f"to see it move: {command}"), soft_wrap=True)  # in one line, to be copied
     elif chosen.frames:
         captions = list(_write_captions(mission, attempt, chosen))
         _write_files(targets, chosen.frames, captions, options, console)
@@ -128,7 +142,9 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
 
     chosen = attempts[index]
     print_line(console, f"attempt {chosen.name}, step by step", "bold")
-    table_of_steps = make_table("step of the plan", "action", "--png", "primitives", left=4)
+    has_pictures = _has_pictures(replayed[index])
+    numbers_title = "--png" if has_pictures else "steps"
+    table_of_steps = make_table("step of the plan", "action", numbers_title, "primitives", left=4)
     last = 0  # number of the last primitive in the table, from 1
     for position, group in groupby(chosen.steps, key=lambda step: step.position):
         steps = list(group)
@@ -140,15 +156,24 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
         table_of_steps.add_row(*map(make_cell, (position + 1, action, pictures, primitives)))
     console.print(table_of_steps)
 
-    numbers = f"1 to {last} for a primitive, " if last else ""
-    print_line(console, f"--png takes {numbers}0 for the beginning")
+    if has_pictures:
+        numbers = f"1 to {last} for a primitive, " if last else ""
+        print_line(console, f"--png takes {numbers}0 for the beginning")
     blamed = chosen.find_blamed()
     if blamed:
         print_line(console, f"failed: {blamed}")
     if replayed[index].frames:
         print_line(console, "what the agent knows at the end:")
-        for line in _map_lines(replayed[index].frames[-1]):
+        for line in _draw_rows(replayed[index].frames[-1]):
             print_line(console, line)
+
+
+def _has_pictures(replayed: Replayed) -> bool:
+    """Return whether an attempt can be shown in pictures; True if nothing of it can be shown."""
+    if not replayed.frames:
+        return True
+    first = replayed.frames[0]
+    return isinstance(first, Frame) or first.picture is not None
 
 
 def _describe_primitives(steps: Iterable[Step]) -> Iterator[str]:
@@ -163,8 +188,10 @@ def _describe_primitives(steps: Iterable[Step]) -> Iterator[str]:
         yield description
 
 
-def _map_lines(frame: Frame) -> list[str]:
-    """Return the agent's map of a frame as lines of text, with a legend as the last line."""
+def _draw_rows(frame: WorldFrame) -> Sequence[str]:
+    """Return a frame as rows of text: the agent's map with a legend as the last line, or what the world shows."""
+    if not isinstance(frame, Frame):
+        return frame.rows
     codes = frame.known.copy()
     row, column = frame.position
     top, left = frame.known_at
@@ -186,7 +213,7 @@ def _command(recording: Recording, attempt: str) -> str:
     if recording.path.is_relative_to(Path.cwd()):
         path = os.path.relpath(recording.path)
     level = f"{shlex.quote(path)} {shlex.quote(recording.name)}"
-    return f"{program()} replay {level} --attempt {attempt} --gif episode.gif"
+    return f"{program()} replay {level} --attempt {attempt} --gif episode.gif{format_plugin_flags()}"
 
 
 # As pictures ---------------------------------------------------------------------------------------------------------
@@ -197,7 +224,8 @@ def _write_captions(mission: str, attempt: RecordedAttempt, replayed: Replayed) 
     sources = split_lines(attempt.source or "")
     total = len(attempt.steps)
     for number, frame in enumerate(replayed.frames):
-        hand = f", carrying {frame.inventory}" if frame.inventory else ""
+        inventory = frame.inventory if isinstance(frame, Frame) else None
+        hand = f", carrying {inventory}" if inventory else ""
         lines = [f"mission: {mission}"]
         if number == 0:
             before = f", {attempt.before} primitives after the reset" if attempt.before else ""
@@ -230,7 +258,7 @@ def _describe_line(number: int, sources: Sequence[str]) -> str:
 
 def _write_files(
     targets: Mapping[str, Path],
-    frames: Sequence[Frame],
+    frames: Sequence[WorldFrame],
     captions: Sequence[Sequence[str]],
     options: ReplayOptions,
     console: Console,
@@ -238,12 +266,13 @@ def _write_files(
     """Write the files ``targets`` (by kind) and print their paths.
 
     Raises:
-        ReportError: the re-simulation ends before the step of the picture, or a file cannot be written.
+        ReportError: the re-simulation ends before the step of the picture, the world draws no pictures, or a file
+            cannot be written.
     """
     from spca.common.images import gif, mp4, png
-    from spca.report.replay.pictures import Painter
+    from spca.report.replay.pictures import make_painter
 
-    painter = Painter(frames)
+    painter = make_painter(frames)
     step = options.png or 0
     if "png" in targets and step >= len(frames):
         raise ReportError(f"step {step} cannot be shown: the re-simulation ends at step {len(frames) - 1}")

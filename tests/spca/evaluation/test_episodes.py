@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
+from spca.contracts import LevelSpec
 from spca.evaluation.episodes import NO_PLAN, BotPlayed, Episode, Judged, Played, Trial
 from spca.evaluation.proof.certifying import Solvability, Verdict
 
@@ -19,6 +20,15 @@ WON = Trial("go/v001", "success", "", ("go_to(a1)",), ((2, 0),), (), "cd")
 def test_a_line_is_read_back(trials: tuple[Trial, ...]) -> None:
     played = Played(EPISODE, trials, 0.25)
     assert Played.from_dict(json.loads(json.dumps(played.to_dict()))) == played
+
+
+def test_all_plans_of_one_life_are_one_attempt() -> None:
+    played = Played(EPISODE, (LOST, WON), 0.25, one_life=True)
+    assert (played.pass1, played.solved, played.steps, played.failure, played.reason) == (True, True, 5, "", "")
+    lost = replace(played, trials=(LOST, replace(LOST, reason="stuck again")))
+    assert (lost.pass1, lost.failure, lost.reason) == (False, "stuck", "stuck again")
+    assert Played.from_dict(json.loads(json.dumps(played.to_dict()))) == played
+    assert "one_life" not in Played(EPISODE, (LOST,)).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -49,3 +59,10 @@ def test_only_the_first_try_counts_for_pass_at_1() -> None:
 def test_a_line_without_a_try_is_refused() -> None:
     with pytest.raises(ValueError, match="without a trial"):
         Played.from_dict({**Played(EPISODE, (WON,)).to_dict(), "trials": []})
+
+
+def test_an_episode_with_arguments_survives_its_line() -> None:
+    episode = replace(EPISODE, kwargs={"size": 7})
+    assert episode.name == f"{LevelSpec(EPISODE.env_id, {'size': 7}).name}:1003"
+    assert Episode.from_dict(json.loads(json.dumps(episode.to_dict()))) == episode
+    assert "kwargs" not in EPISODE.to_dict()

@@ -11,6 +11,7 @@ import pytest
 
 from minigridenv import MiniGridEnv
 from spca.act.frame import ReplayedWorld
+from spca.contracts import LevelSpec
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.page import filming
 from spca.evaluation.page.rendering import render_page
@@ -124,16 +125,16 @@ def test_what_differs_from_the_recording_is_told(tmp_path: Path) -> None:
     assert "does not solve" in checks[1]["message"]
 
 
-def test_only_environments_of_minigrid_are_built(tmp_path: Path) -> None:
-    def build_nothing(env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
-        raise AssertionError(env_id, seed, upstream_rules)
+def test_the_module_of_an_id_has_to_be_a_loaded_plugin(tmp_path: Path) -> None:
+    def build_nothing(level: LevelSpec, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
+        raise AssertionError(level, seed, upstream_rules)
 
     stuck = fail_really().played[1]
-    foreign = replace(stuck, episode=replace(stuck.episode, env_id="os:Empty-v0"))
+    foreign = replace(stuck, episode=replace(stuck.episode, env_id="os: Empty-v0"))
     folder = evaluated(tmp_path)
     page = render_page(Results((foreign,)), folder, build_nothing, folder.path / "report.html")
     footage = read_pieces(page)["failures/0"][0]["footage"]
-    reason = {"result": "different", "message": "'os:Empty-v0' is not an environment of MiniGrid"}
+    reason = {"result": "different", "message": "'os:Empty-v0': the module os is not loaded: give --plugin os"}
     assert footage["attempts"] == [[None, reason]] * stuck.attempts
 
 
@@ -150,9 +151,9 @@ def test_films_are_shared_out_evenly_among_groups(tmp_path: Path, monkeypatch: p
 def test_worlds_are_built_by_the_rules_of_the_evaluation(tmp_path: Path) -> None:
     rules = []
 
-    def build(env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
+    def build(level: LevelSpec, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
         rules.append(upstream_rules)
-        return MiniGridEnv(env_id, seed, upstream_rules=upstream_rules)
+        return MiniGridEnv(level, seed, upstream_rules=upstream_rules)
 
     folder = evaluated(tmp_path)
     folder = replace(folder, settings=replace(folder.settings, upstream_rules=True))

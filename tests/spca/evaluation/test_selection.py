@@ -100,3 +100,11 @@ def test_nothing_selected_names_the_fix(choice: dict[str, Any], said: str) -> No
 def test_too_many_episodes_are_refused() -> None:
     with pytest.raises(SettingsError, match="400,000 episodes are selected: at most 200,000"):
         select(known=(), seeds=range(200_000))
+
+
+def test_tasks_that_differ_in_their_seed_only_are_one() -> None:
+    first = TASKS[0]
+    larger = replace(first, kwargs={"size": 7})
+    tasks = [first, replace(first, seed=3), larger, replace(larger, seed=3)]
+    episodes = select(tasks, (), seeds=(1, 2))
+    assert [(each.kwargs, each.seed) for each in episodes] == [({}, 1), ({}, 2), ({"size": 7}, 1), ({"size": 7}, 2)]

@@ -22,6 +22,7 @@ from spca.common.errors import UsageError
 from spca.common.options.command_line import run_app
 from spca.common.text import one_line
 from spca.errors import ReportError
+from tests.support.report.finished_files import read_finished, write_finished
 from tests.support.report.making import Writing
 
 
@@ -127,10 +128,10 @@ def test_the_line_that_tells_of_progress_controls_no_terminal(
     finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = shutil.copytree(finished_run, tmp_path / finished_run.name)
-    state = (run / "state/state.json").read_text(encoding="utf-8")
-    (run / "state/state.json").write_text(
-        state.replace('"level_name": "', '"level_name": "\\u001b]0;title\\u0007'), "utf-8"
-    )
+    summaries = read_finished(run)
+    for summary in summaries:
+        summary["level"]["level_name"] = "\x1b]0;title\a" + summary["level"]["level_name"]
+    write_finished(run, summaries)
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert carry_out(["report", str(run)], load_phases) == 0
     said = capsys.readouterr().err

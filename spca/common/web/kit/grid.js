@@ -208,7 +208,7 @@ function describeStep({agent, inventory, view, columns, top, left}, step, codes,
 }
 
 /**
- * The player of an episode: its grids, what is known of each step, and the actions that led to it.
+ * The player of an episode: its grids or its rows of text, what is known of each step, and the actions that led to it.
  *
  * @param {{label: string, film: object|null, missing: string, tiles: object, route: object, primitives: string[],
  *   actions?: string[], positions?: number[], title: string, noun?: string, more?: (step: number) => any}} props
@@ -222,24 +222,29 @@ function FilmPlayer({label, film, missing, tiles, route, primitives, actions = p
     const action = actions === primitives ? "" : `, for ${actions[positions[step - 1]]}`;
     return `Step ${step}: ${step ? primitiveAt(step) + action : "before the first one"}.`;
   };
-  return h(Player, {label, last: film ? film.agent.length - 1 : primitives.length, route, sayStep,
+  const picture = (step) => {
+    if (!film) return h(Notice, {tone: "warn", title: "No grid to show"}, missing);
+    return film.lines ? h(TextFrame, {film, step}) : h(Grids, {episode: film, tiles, step});
+  };
+  return h(Player, {label, last: film ? film.reward.length - 1 : primitives.length, route, sayStep,
     stage: (step) => h(Fragment, null,
-      film ? h(Grids, {episode: film, tiles, step}) : h(Notice, {tone: "warn", title: "No grid to show"}, missing),
+      picture(step),
       h(StepFacts, {episode: film, step, primitive: primitiveAt(step), directions: tiles?.directions, noun})),
     side: (step, show) => h(Fragment, null,
       h(ActionList, {title, actions, at: positions[step - 1], begins: firstSteps(positions), show}),
       more?.(step))});
 }
 
-/** The pose, hand and reward at a step. */
+/** The pose, hand and reward at a step; a world without a grid has no pose and no hand. */
 function StepFacts({episode, step, primitive, directions, noun = "Primitive"}) {
-  const [row, column, direction] = episode?.agent[step] ?? [];
+  const grid = episode?.agent ? episode : null;
+  const [row, column, direction] = grid?.agent[step] ?? [];
   return h(Facts, {facts: [
     ["Step", count(step)],
     [noun, mono(primitive || "start")],
-    ["Position", episode && `row ${row + episode.top}, column ${column + episode.left}`],
-    ["Facing", episode && directions[direction]],
-    ["Carrying", episode && (episode.inventory[step] ?? "nothing")],
+    ["Position", grid && `row ${row + grid.top}, column ${column + grid.left}`],
+    ["Facing", grid && directions[direction]],
+    ["Carrying", grid && (grid.inventory[step] ?? "nothing")],
     ["Reward", episode && String(Number(episode.reward[step].toFixed(4)))],
   ]});
 }

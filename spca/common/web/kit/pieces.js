@@ -38,7 +38,9 @@ async function readFromServer(name, request = {}) {
   throw new Error(refused.error ?? `the server answered ${answer.status}`);
 }
 
-/** Names of pieces -> promises of their values. */
+/** Largest number of pieces that are kept unpacked; what is opened again after many others is unpacked again. */
+const MAX_KEPT = 60;
+/** Names of pieces -> promises of their values; the one asked for last comes last. */
 const keptPieces = new Map();
 
 /** @param {string} name @returns {Promise<any>} the value of a piece; rejected with an Error that says why */
@@ -46,7 +48,9 @@ function loadPiece(name) {
   const inPage = document.querySelector(`script[data-piece="${CSS.escape(name)}"]`);
   const read = () => (connects && !inPage ? readFromServer(`piece/${name}`) : unzip(name).then(unpack));
   const promise = keptPieces.get(name) ?? read();
+  keptPieces.delete(name);
   keptPieces.set(name, promise);
+  if (keptPieces.size > MAX_KEPT) keptPieces.delete(keptPieces.keys().next().value);
   promise.catch(() => keptPieces.get(name) === promise && keptPieces.delete(name));
   return promise;
 }

@@ -7,13 +7,25 @@ from collections.abc import Callable, Iterable, Sequence
 import pytest
 
 from minigridenv import MiniGridEnv
-from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot
+from spca.body import render_agent
+from spca.contracts import (
+    AgentSource,
+    FailedPlan,
+    LevelInfo,
+    LevelSpec,
+    Plan,
+    PlanFailure,
+    PlannerMode,
+    PlanStep,
+    Snapshot,
+)
 from spca.errors import WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played
-from spca.evaluation.playing.player import Planning, Player, normalise_reason
+from spca.evaluation.playing.player import MAX_FRUITLESS, Planning, Player, normalise_reason
 from spca.protocols import World
 from spca.writers.stored import Miss, WriterFailure
 from tests.support.inprocess import InProcessExecutor
+from tests.support.machine.stove import STOVE, OneStove
 from tests.support.spca.doubles import ROOT
 
 EPISODE = Episode(0, "MiniGrid-Empty-5x5-v0", 1, "Empty", "go", "Empty 5x5")
@@ -55,8 +67,8 @@ def play(
     attempts: int = 1,
     agents: dict[str, AgentSource] | None = None,
 ) -> Played:
-    def make_world(env_id: str, seed: int) -> World:
-        return MiniGridEnv(env_id, seed, executor=InProcessExecutor())
+    def make_world(level: LevelSpec, seed: int) -> World:
+        return MiniGridEnv(level, seed, executor=InProcessExecutor())
 
     def written(_snapshot: Snapshot, _level: LevelInfo) -> Iterable[Plan | WriterFailure]:
         return stored
@@ -129,7 +141,7 @@ def test_a_category_may_have_an_agent_of_its_own() -> None:
 
 
 def test_a_world_that_cannot_be_had_is_a_failure_of_its_own() -> None:
-    def make_world(_env_id: str, _seed: int) -> World:
+    def make_world(_level: LevelSpec, _seed: int) -> World:
         raise WorldError("reset failed")
 
     played = Player(make_world, Planning(lambda *_: (), "", Planner().begin), {"": AGENT})(EPISODE)
@@ -139,3 +151,54 @@ def test_a_world_that_cannot_be_had_is_a_failure_of_its_own() -> None:
 def test_reasons_are_short_and_do_not_depend_on_memory() -> None:
     assert normalise_reason("<Thing object at 0x7f1234567890> failed") == "<Thing object at 0x...> failed"
     assert len(normalise_reason("x" * 5000)) <= 400
+
+
+def live(stored: Sequence[Plan], model: Planner | None, *methods: str) -> Played:
+    """Play the stove, which has one life."""
+
+    def make_world(level: LevelSpec, seed: int) -> World:
+        return OneStove(level, seed, InProcessExecutor())
+
+    def written(_snapshot: Snapshot, _level: LevelInfo) -> Iterable[Plan | WriterFailure]:
+        return stored
+
+    agent = AgentSource(render_agent(OneStove.body) + "".join(f"\n    {method}\n" for method in methods))
+    planning = Planning(written, "m/planner" if model else "", (model or Planner()).begin)
+    return Player(make_world, planning, {"": agent}, attempts=2)(Episode(0, STOVE, 1, "kitchen", "cook", "soup"))
+
+
+WARM_UP = "def warm_up(self):\n        yield self.warm()"
+FINISH = """def finish(self):
+        while self.degrees != 5:
+            yield self.warm() if self.degrees < 5 else self.cool()
+        yield self.serve()"""
+BURN = "def burn(self):\n        for _ in range(12):\n            yield self.warm()"
+SMELL = "def sniff(self):\n        yield self.warm()\n        yield self.stir()"
+
+
+def test_in_one_life_the_model_is_asked_after_a_writers_plan_was_in_vain() -> None:
+    model = Planner(plan(("finish",)))
+    played = live([plan(("warm_up",), writer="cook/v001")], model, WARM_UP, FINISH)
+    assert [trial.planner for trial in played.trials] == ["cook/v001", "m/planner"]
+    assert played.trials[-1].solved
+    assert model.told == [["goal_not_reached"]]
+
+
+def test_in_one_life_a_writers_plan_goes_on_as_long_as_it_discovers() -> None:
+    model = Planner(plan(("finish",)))
+    played = live([plan(("sniff",), writer="cook/v001")], model, SMELL, FINISH)
+    writers_trials = [trial for trial in played.trials if trial.planner == "cook/v001"]
+    assert len(writers_trials) == 7  # six smells; the seventh trial finds none
+    assert len(played.trials) == 8
+    assert played.trials[-1].solved
+
+
+def test_in_one_life_without_a_model_at_most_five_plans_are_in_vain() -> None:
+    played = live([plan(("warm_up",), writer="cook/v001")], None, WARM_UP)
+    assert len(played.trials) == MAX_FRUITLESS == 5
+    assert not played.trials[-1].solved
+
+
+def test_a_lost_life_ends_its_episode() -> None:
+    played = live([plan(("burn",), writer="cook/v001")], Planner(plan(("finish",))), BURN, FINISH)
+    assert [trial.status for trial in played.trials] == ["reward_failed"]

@@ -9,6 +9,7 @@ import pytest
 from minigrid.envs.empty import EmptyEnv
 
 from minigridenv import MiniGridEnv
+from spca.contracts import LevelSpec
 from spca.evaluation.playing.babyai_bot import play
 from spca.evaluation.proof.certifying import Solvability, certify
 from spca.evaluation.proof.obstacles import find_way
@@ -56,8 +57,8 @@ def test_a_level_that_can_be_solved_has_a_witness(env_id: str) -> None:
 
 @pytest.mark.parametrize("env_id", ["BabyAI-OpenDoorsOrderN2Debug-v0", "BabyAI-OpenDoorsOrderN4Debug-v0"])
 def test_upstream_rules_make_strict_sequences_unsolvable(env_id: str) -> None:
-    def upstream(env_id: str, seed: int) -> MiniGridEnv:
-        return MiniGridEnv(env_id, seed, upstream_rules=True)
+    def upstream(level: LevelSpec | str, seed: int) -> MiniGridEnv:
+        return MiniGridEnv(level, seed, upstream_rules=True)
 
     assert certify(env_id, 1, upstream, upstream_rules=True).solvability is Solvability.UNSOLVABLE
 

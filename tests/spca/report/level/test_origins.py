@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
 from spca.contracts import AgentSource, Status
 from spca.report.level.levels import level
 from spca.report.level.origins import Origins, list_methods, read_origins
@@ -180,7 +181,7 @@ def test_the_table_of_methods(run: Writing) -> None:
         run.act(Status.STUCK, agent=worse, line=line_of(worse, "2"))
         run.finish()
     first, _, last = calls(run)
-    assert list_methods(origins(run)) == (
+    assert list_methods(origins(run), PRIMITIVE_METHODS) == (
         model.LibraryMethod("go", True, True, 1, "1.1", first, 2, 2),
         model.LibraryMethod("_see", True, False, 1, "1.1", first, 1, 0),
         model.LibraryMethod("fly", False, True, 3, "1.1", last, 1, 0),
@@ -194,5 +195,5 @@ def test_a_run_whose_agents_are_gone_has_no_origins(run: Writing) -> None:
         path.unlink()
     found = origins(run)
     assert [each.methods for each in found[2].attempts] == [()]
-    assert list_methods(found) == ()
+    assert list_methods(found, PRIMITIVE_METHODS) == ()
     assert found[2].headline == "attempt 1.1 got stuck"

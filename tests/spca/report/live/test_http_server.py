@@ -17,9 +17,11 @@ import pytest
 import minigridenv
 from spca.act.frame import ReplayedWorld
 from spca.common.web.token_server import Page
+from spca.contracts import LevelSpec
 from spca.report.live.http_server import LiveServer
 from spca.report.live.live_run import LiveRun
 from tests.support.report.asking import HTML, TOKEN, answering_threads, ask, connected, raw, served, until
+from tests.support.report.finished_files import read_finished, write_finished
 from tests.support.report.making import Writing
 
 SAME_ON_ALL = {
@@ -202,7 +204,7 @@ def test_many_at_once(server: LiveServer) -> None:
     assert answers[2][2] == answers[30][2]
 
 
-def broken_world(_env_id: str, _seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
+def broken_world(_level: LevelSpec, _seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
     """A world whose maker has a bug."""
     raise RuntimeError(f"broken\nby <script>{upstream_rules}</script>\x1b[31m")
 
@@ -235,11 +237,10 @@ def test_nothing_outside_of_the_folder_can_be_had(tmp_path: Path) -> None:
     (tmp_path / "secret.json").write_text('{"attempts": [], "secret": "hidden away"}')
     run = Writing(tmp_path / "runs")
     run.solve()
-    state = json.loads((run.path / "state/state.json").read_text())
+    (summary,) = read_finished(run.path)
     (run.path / "trajectories" / "link.json").symlink_to(tmp_path / "secret.json")
     for name in ("../../secret.json", str(tmp_path / "secret.json"), "trajectories/link.json"):
-        state["finished"][0] |= {"trajectory": name, "agent_file": name}
-        (run.path / "state/state.json").write_text(json.dumps(state))
+        write_finished(run.path, [summary | {"trajectory": name, "agent_file": name}])
         with served(run.path) as server:
             for piece in ("report", "run/0/level/1"):
                 assert b"hidden away" not in ask(server, f"/{TOKEN}/piece/{piece}")[2]
@@ -249,7 +250,7 @@ def test_a_world_is_built_for_one_level_at_a_time(mixed_run: Path) -> None:
     present, most = 0, 0
     lock = threading.Lock()
 
-    def counted(env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
+    def counted(level: LevelSpec, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
         nonlocal present, most
         with lock:
             present += 1
@@ -257,7 +258,7 @@ def test_a_world_is_built_for_one_level_at_a_time(mixed_run: Path) -> None:
         time.sleep(0.02)
         with lock:
             present -= 1
-        return minigridenv.MiniGridEnv(env_id, seed, upstream_rules=upstream_rules)
+        return minigridenv.MiniGridEnv(level, seed, upstream_rules=upstream_rules)
 
     live = LiveRun(mixed_run, counted)
     with ThreadPoolExecutor(4) as pool:

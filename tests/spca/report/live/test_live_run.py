@@ -16,6 +16,7 @@ import minigridenv
 from spca.common.files import lock_folder
 from spca.contracts import Status
 from spca.errors import ReportError
+from spca.report.live import live_run
 from spca.report.live.live_run import LiveRun
 from spca.runs.recording.folder import LOCK
 from tests.support.report.making import WRITTEN, Writing
@@ -210,3 +211,13 @@ def test_episodes_of_a_real_run_are_re_simulated(mixed_run: Path) -> None:
         attempts = [turn["attempt"] for r in shown["rounds"] for turn in r["tries"] if turn["attempt"]]
         assert {attempt["check"]["result"] for attempt in attempts} == {"equal"}
         assert shown["mission"]
+
+
+def test_only_the_latest_pieces_are_kept(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_run, "_MAX_CACHED", 2)
+    live = opened(finished_run)
+    first = live.level(1)
+    for number in (2, 1, 3):
+        assert live.level(number)
+    assert list(live._levels) == [1, 3]
+    assert live.level(1) == first

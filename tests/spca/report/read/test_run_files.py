@@ -18,6 +18,7 @@ from spca.common.files import lock_folder
 from spca.errors import ReportError, ResumeError
 from spca.report.read.run_files import _has_open, is_held, open_run
 from spca.report.read.runs import overview
+from spca.runs.recording.finished import JOURNAL
 from spca.runs.recording.folder import LOCK, RunFolder
 from tests.support.commands import only_run
 from tests.support.report.making import IDS, Writing
@@ -89,7 +90,7 @@ def test_a_damaged_log_never_stops_the_overview(
     tmp_path_factory: pytest.TempPathFactory, finished_run: Path, data: st.DataObject
 ) -> None:
     copy = shutil.copytree(finished_run, tmp_path_factory.mktemp("damaged") / "run")
-    for name in ("metrics.jsonl", "calls.jsonl", "state/state.json"):
+    for name in ("metrics.jsonl", "calls.jsonl", "state/state.json", JOURNAL):
         text = (copy / name).read_bytes()
         start = data.draw(st.integers(0, len(text)), label=f"{name}: from")
         end = data.draw(st.integers(start, min(len(text), start + 400)), label="to")
@@ -127,7 +128,7 @@ def test_values_of_any_type_are_read(
 ) -> None:
     """Numbers that are none, texts that are lists: what is shown of the run is still of the right types."""
     copy = shutil.copytree(finished_run, tmp_path_factory.mktemp("odd") / "run")
-    for name in ("run.json", "state/state.json", "metrics.jsonl", "calls.jsonl", "state/curriculum.json"):
+    for name in ("run.json", "state/state.json", JOURNAL, "metrics.jsonl", "calls.jsonl", "state/curriculum.json"):
         lines = (copy / name).read_text(encoding="utf-8")
         values = [json.loads(line) for line in lines.splitlines()] if name.endswith("l") else [json.loads(lines)]
         chosen = data.draw(st.integers(0, len(values) - 1), label=name)
@@ -165,7 +166,7 @@ def test_bytes_that_are_not_utf8_are_replaced_and_told(damaged: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("state", [None, b"", b"[]", b'{"finished": 3}', b'{"finished": ['])
+@pytest.mark.parametrize("state", [None, b"", b"[]", b'{"finished": 3}', b'{"finished": [', b'{"levels": "3"}'])
 def test_without_a_state_the_finished_levels_are_found_in_log_and_summaries(damaged: Path, state: bytes | None) -> None:
     whole = open_run(damaged).finished
     (damaged / "state/state.json").unlink()
@@ -228,8 +229,8 @@ def test_a_level_without_a_trajectory_has_none(finished_run: Path, summary: dict
 
 
 def test_hostile_names_in_the_state_are_not_followed(damaged: Path) -> None:
-    text = (damaged / "state/state.json").read_text(encoding="utf-8")
-    (damaged / "state/state.json").write_text(text.replace("trajectories/", "../" * 40 + "etc/"), encoding="utf-8")
+    text = (damaged / JOURNAL).read_text(encoding="utf-8")
+    (damaged / JOURNAL).write_text(text.replace("trajectories/", "../" * 40 + "etc/"), encoding="utf-8")
     run = overview(open_run(damaged))
     assert [row.outcome for row in run.levels] == ["success", "fail", "success"]
     assert len(run.warnings) == 3

@@ -22,6 +22,7 @@ from spca.report.read.run_files import open_run
 from spca.report.read.runs import is_recorded, overview, sum_usage
 from spca.report.read.spans import History, attempt_statuses, histories, spans
 from spca.runs.recording.folder import LOCK
+from tests.support.report.finished_files import read_finished, write_finished
 from tests.support.report.making import IDS, Writing, finished_run
 
 
@@ -170,14 +171,15 @@ def test_a_level_whose_end_did_not_reach_the_log_is_finished(tmp_path: Path) -> 
 
 def test_a_run_of_an_older_version_lacks_much(tmp_path: Path) -> None:
     path = finished_run(tmp_path)
-    info, state = (json.loads((path / name).read_text()) for name in ("run.json", "state/state.json"))
+    info = json.loads((path / "run.json").read_text())
+    summaries = read_finished(path)
     for name in ("usage", "sandbox"):
         del info[name]
-    for summary in state["finished"]:
+    for summary in summaries:
         for name in ("usage", "library", "corrections", "steps_total", "sandbox", "durations"):
             del summary[name]
     (path / "run.json").write_text(json.dumps(info))
-    (path / "state/state.json").write_text(json.dumps(state))
+    write_finished(path, summaries)
     (path / "calls.jsonl").unlink()
     run = seen(path)
     assert (run.sandbox, run.usage, outcomes(run)) == ("", Usage(), ["success", "fail", "success"])

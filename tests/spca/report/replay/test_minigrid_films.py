@@ -68,7 +68,7 @@ def test_an_episode_without_a_step_is_one_frame() -> None:
 
 def test_each_word_has_a_tile_of_its_own_place() -> None:
     tiles = minigrid_tiles()
-    assert tiles.words == VOCABULARY
+    assert tiles.words == tuple(VOCABULARY)
     assert tiles.directions == ("East", "South", "West", "North")
     assert set(tiles.plain) < set(VOCABULARY)
     sheet = np.asarray(Image.open(io.BytesIO(base64.b64decode(tiles.picture))).convert("RGB"))

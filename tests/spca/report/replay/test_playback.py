@@ -23,6 +23,7 @@ from spca.report.read.run_files import open_run
 from spca.report.replay.pictures import Painter
 from spca.report.replay.playback import replay
 from spca.report.replay.replay_options import ReplayOptions
+from tests.support.report.finished_files import read_finished, write_finished
 from tests.support.report.making import Writing
 
 FAILED = "MiniGrid-GoToDoor-5x5-v0"
@@ -141,9 +142,9 @@ def test_what_is_no_level_is_answered_with_the_nearest(mixed_run: Path) -> None:
 
 
 def test_several_levels_of_one_name_are_named(damaged: Path) -> None:
-    state = json.loads((damaged / "state/state.json").read_text())
-    state["finished"][1]["level"]["level_name"] = FAILED
-    (damaged / "state/state.json").write_text(json.dumps(state))
+    summaries = read_finished(damaged)
+    summaries[1]["level"]["level_name"] = FAILED
+    write_finished(damaged, summaries)
     message = refused(damaged, FAILED)
     assert f"2 (navigation/{FAILED})" in message
     assert f"3 (doors/{FAILED})" in message

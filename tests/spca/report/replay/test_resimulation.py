@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from minigridenv import MiniGridEnv
 from spca.act.frame import Frame, ReplayedWorld
 from spca.common.web.films import Changes, GridFilm
+from spca.contracts import LevelSpec
 from spca.report.read.model import Check
 from spca.report.replay.resimulation import is_judged_as_upstream, resimulate
 from spca.runs import curriculum
@@ -67,7 +68,9 @@ def edited(changes: dict[str, object]) -> dict[str, Any]:
 
 
 def check_of(trajectory: dict[str, Any], index: int = -1) -> tuple[GridFilm | None, Check]:
-    return resimulate(MiniGridEnv, trajectory).attempts[index]
+    film, check = resimulate(MiniGridEnv, trajectory).attempts[index]
+    assert film is None or isinstance(film, GridFilm)
+    return film, check
 
 
 def grids(changes: Changes, episode: GridFilm) -> list[NDArray[np.uint8]]:
@@ -95,7 +98,7 @@ def test_every_level_of_the_curriculum_is_seen_again_as_it_was(category: str) ->
         result = resimulate(MiniGridEnv, trajectory)
         ((episode, check),) = result.attempts
         assert (check.result, result.mission) == ("equal", world.mission), env_id
-        assert episode is not None
+        assert isinstance(episode, GridFilm)
         shows(episode, frames)
 
 
@@ -135,7 +138,7 @@ def test_a_later_attempt_begins_where_it_began() -> None:
     )
     assert [check.result for _, check in result.attempts] == ["equal"] * 3
     episode = result.attempts[1][0]
-    assert episode is not None
+    assert isinstance(episode, GridFilm)
     shows(episode, frames)
 
 
@@ -232,19 +235,19 @@ def test_what_is_no_primitive_is_named(wrong: object) -> None:
 # Worlds --------------------------------------------------------------------------------------------------------------
 
 
-def refusing(env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
+def refusing(env_id: LevelSpec, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
     raise AssertionError(f"asked for {env_id}, {seed}, {upstream_rules}")
 
 
 @pytest.mark.parametrize(
     "env_id",
     [
-        "CartPole-v1",
-        f"os:{EMPTY}",
-        f"{EMPTY}:x",
-        "MiniGrid-",
+        f"{EMPTY}:x y",
+        "-MiniGrid",
         "../MiniGrid-x",
         f"{EMPTY}\n",
+        f"{EMPTY} x",
+        f"os.path:os:{EMPTY}",
         "",
         None,
         3,
@@ -252,13 +255,27 @@ def refusing(env_id: str, seed: int, /, *, upstream_rules: bool = False) -> Repl
         "x" * 9999,
     ],
 )
-def test_only_environments_of_minigrid_are_built(env_id: object) -> None:
+def test_only_ids_of_environments_are_built(env_id: object) -> None:
     result = resimulate(refusing, recorded() | {"env_id": env_id})
     assert result.mission == ""
     ((episode, check),) = result.attempts
     assert (episode, check.result) == (None, "different")
-    assert check.message.endswith("is not an environment of MiniGrid")
+    assert check.message.endswith("is not the id of an environment")
     assert len(check.message) < 200
+
+
+@pytest.mark.parametrize("module", ["os", "planted.deeper", EMPTY.replace("-", "_")])
+def test_the_module_of_an_id_has_to_be_a_loaded_plugin(module: str) -> None:
+    ((episode, check),) = resimulate(refusing, recorded() | {"env_id": f"{module}:{EMPTY}"}).attempts
+    assert (episode, check.result) == (None, "different")
+    assert check.message.endswith(f"the module {module} is not loaded: give --plugin {module}")
+
+
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "MiniGrid-", "x", "ns/MiniGrid-Empty-5x5-v0"])
+def test_an_id_that_is_no_grid_world_is_told(env_id: str) -> None:
+    ((episode, check),) = resimulate(MiniGridEnv, recorded() | {"env_id": env_id}).attempts
+    assert (episode, check.result) == (None, "different")
+    assert env_id in check.message
 
 
 @pytest.mark.parametrize("seed", [-1, 1.0, "1", None, True, 2**64, pytest.param(10**5000, id="huge")])
@@ -277,9 +294,9 @@ def test_an_environment_that_is_not_installed() -> None:
 def test_the_rules_of_the_run_are_those_of_the_world() -> None:
     asked = []
 
-    def make(env_id: str, seed: int, /, *, upstream_rules: bool = False) -> MiniGridEnv:
-        asked.append((env_id, seed, upstream_rules))
-        return MiniGridEnv(env_id, seed, upstream_rules=upstream_rules)
+    def make(level: LevelSpec, seed: int, /, *, upstream_rules: bool = False) -> MiniGridEnv:
+        asked.append((level.id, seed, upstream_rules))
+        return MiniGridEnv(level, seed, upstream_rules=upstream_rules)
 
     resimulate(make, recorded(), upstream_rules=is_judged_as_upstream({"settings": {"upstream_rules": True}}))
     resimulate(make, recorded(), upstream_rules=is_judged_as_upstream({"settings": []}))
