@@ -41,7 +41,9 @@ if TYPE_CHECKING:  # commands that ask no model need not wait for their imports
 MAX_SEMANTIC_RETRY: Final = 5
 """How often the code of one plan is rewritten and executed again."""
 MAX_SPA_ROUNDS: Final = 5
-"""Most sense-plan-code-act rounds per level; round 0 and rounds without a plan do not count."""
+"""Most sense-plan-code-act rounds in a row that discover nothing; round 0 and rounds without a plan do not count."""
+MAX_PLANS: Final = 20
+"""Most rounds with a plan per level, rounds that discover something included."""
 
 
 class Loop:
@@ -109,8 +111,11 @@ class Loop:
         level = self.compiled.add_round_zero(level, latest)
         agent = latest.choose_kept_library(level.known)
         failed: list[FailedPlan] = []
+        fruitless = 0  # rounds in a row that discovered nothing
         number = 0
-        while len(failed) < MAX_SPA_ROUNDS and not self._tally.is_exhausted:
+        while fruitless < MAX_SPA_ROUNDS and len(failed) < MAX_PLANS and not self._tally.is_exhausted:
+            if latest.outcome and level.has_ended(latest.outcome):
+                return
             number += 1
             latest = self.run_round(level, number, agent, failed)
             yield latest
@@ -119,6 +124,7 @@ class Loop:
 
             if latest.plan is not None:
                 failed.append(latest.make_failed_plan())
+                fruitless = level.count_fruitless(fruitless, latest)
                 agent = latest.choose_kept_library(agent)
             elif self._planner.has_given_up:
                 return
@@ -148,7 +154,7 @@ class Loop:
             # After a plan that was executed to its end, the next round begins where the plan ended.
             is_carried_out = played.attempts[-1].outcome.status in (Status.GOAL_NOT_REACHED, Status.SUCCESS)
             if not is_carried_out:
-                level.world.restore(start)
+                level.return_to(start)
         return played
 
     def _code_and_act(
@@ -156,7 +162,8 @@ class Loop:
     ) -> Round:
         """Let the coder write the code of a plan, and execute the plan; repeat both with the report on the failure.
 
-        There are at most 1 + :data:`MAX_SEMANTIC_RETRY` attempts. If round 0 executed the same plan from the same
+        There are at most 1 + :data:`MAX_SEMANTIC_RETRY` attempts. Each begins in the state ``start``; in a world with
+        one life, in the state that the attempt before has reached. If round 0 executed the same plan from the same
         state, its attempts are taken over as the first ones, and the coder goes on from their code and report.
 
         Args:
@@ -173,7 +180,7 @@ class Loop:
         for attempt in range(taken_over + 1, MAX_SEMANTIC_RETRY + 2):
             if attempts:
                 agent = attempts[-1].agent
-            report = attempts[-1].report if attempts else ""
+            report = attempts[-1].describe_failure(level.world.body) if attempts else ""
             error = "\n".join(filter(None, (report, refusal)))
             patch = self._execution.implement(number, level, plan, snapshot, agent, error or None)
 
@@ -194,13 +201,14 @@ class Loop:
                 break  # the same code from the same state fails in the same way, so only another plan can help
 
             if attempts:
-                level.world.restore(start)
+                level.return_to(start)
             outcome = self._execution.act(number, level.world, plan, patch.agent)
             refusal = ""
             attempts.append(Attempt(number, attempt, start, plan, patch.agent, outcome))
             reason = attempts[-1].reason
-            if outcome.solved:
+            if outcome.solved or level.has_ended(outcome) or attempts[-1].is_discovery:
                 break
+            start, snapshot = level.find_next_start(start, snapshot)
 
         return Round(plan, tuple(attempts), reason, objection, snapshot, failure=failure)
 
@@ -254,9 +262,10 @@ def load_phases() -> Phases:
     """Import the phases and return them; called only by commands that play levels."""
     from metrics_logger import MetricsLogger, register_signal_handlers
     from minigridenv import MiniGridEnv, check_ids, list_known_ids
+    from spca.runs.worlds import dispatch_worlds
 
     return Phases(
-        make_world=MiniGridEnv,
+        make_world=dispatch_worlds(MiniGridEnv),
         check_ids=check_ids,
         known_ids=list_known_ids,
         make_planner=make_planner,

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS
-from spca.code import merge
-from spca.contracts import AgentSource, TrustedPDDL
+from spca.contracts import AgentSource, LevelSpec, TrustedPDDL
 from spca.errors import RestoreError, WorldError
 from spca.runs.results import LevelResult
+from tests.support.bodies import grid
 from tests.support.spca.doubles import AGENT, LEVEL, answer, pddl
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, TO_GOAL, Scene, method, plan
 from tests.support.spca.writers import LATE, UNREADABLE, FakeWriters, compiled
 
 
 def knowing(*codes: int, name: str = "reach_goal") -> AgentSource:
-    return AgentSource(merge.merge(AGENT.text, method(name, *codes)).text)
+    return AgentSource(grid.merge(AGENT.text, method(name, *codes)).text)
 
 
 KNOWN = knowing(*TO_GOAL)
-SPINNING = AgentSource(merge.merge(KNOWN.text, method("spin", 0, 1)).text)
+SPINNING = AgentSource(grid.merge(KNOWN.text, method("spin", 0, 1)).text)
 LOST = "the plan was carried out but the mission is not complete"
 
 
@@ -43,7 +43,7 @@ def reasons(scene: Scene) -> list[str]:
 
 
 def conclude(scene: Scene, writers: FakeWriters, result: LevelResult) -> list[tuple[str, Any]]:
-    scene.loop.compiled.conclude(LEVEL, EMPTY, 1, result)
+    scene.loop.compiled.conclude(LEVEL, LevelSpec(EMPTY), 1, result)
     return writers.tallied
 
 
@@ -189,7 +189,7 @@ def test_a_plan_that_solved_a_level_is_a_case_of_its_writer() -> None:
     assert case is not None
     assert case.state["mission"] == "get to the green goal square"
     assert case.state["level"] == {"category": LEVEL.category, "skill": LEVEL.skill, "level": LEVEL.level}
-    assert (case.solved.env_id, case.solved.seed, case.solved.plan.text) == (EMPTY, 1, "[reach_goal(a1)]")
+    assert (case.solved.level.id, case.solved.seed, case.solved.plan.text) == (EMPTY, 1, "[reach_goal(a1)]")
     assert case.problem == pddl("reach_goal")[1]
 
 
@@ -199,7 +199,7 @@ def test_a_writer_that_comes_with_the_plan_is_considered_once_its_level_is_solve
     writers = FakeWriters()
     scene = Scene(EMPTY, [draft], [], writers=writers)
     result = scene.run(KNOWN)
-    considered = scene.loop.compiled.conclude(LEVEL, EMPTY, 1, result)
+    considered = scene.loop.compiled.conclude(LEVEL, LevelSpec(EMPTY), 1, result)
     assert considered is not None
     assert (considered.name, considered.label, considered.reason) == ("go", "go/v001", "")
     ((draft_, case, agent, born),) = writers.considered
@@ -217,7 +217,7 @@ def test_a_writer_that_is_not_accepted_costs_the_level_nothing() -> None:
     scene = Scene(EMPTY, [answer(*pddl("reach_goal"), writer_name="go", writer="x = 1")], [], writers=writers)
     result = scene.run(KNOWN)
     assert result.solved
-    considered = scene.loop.compiled.conclude(LEVEL, EMPTY, 1, result)
+    considered = scene.loop.compiled.conclude(LEVEL, LevelSpec(EMPTY), 1, result)
     assert considered is not None
     assert (considered.label, considered.reason) == ("", "two runs differ")
 
@@ -226,7 +226,7 @@ def test_a_writer_of_a_plan_that_failed_is_not_considered() -> None:
     draft = answer(*pddl("spin"), writer_name="spin", writer="x = 1")
     writers = FakeWriters()
     scene = Scene(EMPTY, [draft, plan("reach_goal")], [method("spin", 0, 1)] * 2, writers=writers)
-    assert scene.loop.compiled.conclude(LEVEL, EMPTY, 1, scene.run(KNOWN)) is None
+    assert scene.loop.compiled.conclude(LEVEL, LevelSpec(EMPTY), 1, scene.run(KNOWN)) is None
     assert writers.considered == []
 
 
@@ -238,7 +238,7 @@ def test_a_case_is_of_the_state_that_its_plan_began_in() -> None:
         DOOR_KEY, [plan("fetch_key"), draft], [fetch, fetch, method("rest", 0, 5, 2, 2, 1, 2)], writers=writers
     )
     result = scene.run()
-    scene.loop.compiled.conclude(LEVEL, DOOR_KEY, 1, result)
+    scene.loop.compiled.conclude(LEVEL, LevelSpec(DOOR_KEY), 1, result)
     ((_, case, *_),) = writers.considered
     assert case.state["inventory"] == "key yellow"
     assert case.solved.checkpoint.primitives == FETCH
@@ -284,7 +284,7 @@ def test_where_nothing_can_be_undone_the_planner_goes_on_from_a_plan_that_was_ca
         raise RestoreError("a robot cannot be put back")
 
     monkeypatch.setattr(scene.world, "restore", refuse)
-    known = merge.merge(SPINNING.text, method("fetch_key", *FETCH, then="raise ValueError('no')" if fails else "")).text
+    known = grid.merge(SPINNING.text, method("fetch_key", *FETCH, then="raise ValueError('no')" if fails else "")).text
     result = scene.run(AgentSource(known))
     assert result.solved is not fails
     if fails:

@@ -7,7 +7,7 @@ from main import MAX_SEMANTIC_RETRY
 from minigridenv import MiniGridEnv
 from plannerLLM import MAX_RETRIES
 from spca.code.regression import RegressionSuite, SolvedLevel
-from spca.contracts import AgentSource, TrustedPDDL
+from spca.contracts import AgentSource, LevelSpec, TrustedPDDL
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, Scene, method, plan
 
 GENERAL = '''def go(self, a):
@@ -31,7 +31,7 @@ def test_a_rewrite_that_breaks_a_solved_level_is_refused_and_a_better_one_kept()
     assert Scene(EMPTY, [plan("go")], [narrow]).run().solved
 
     scene = Scene(EMPTY, [plan("go")], [narrow, GENERAL])
-    scene.regression.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
+    scene.regression.extend([SolvedLevel(LevelSpec(RANDOM), 5, earlier.attempts[-1].start, earlier.plan)])
     result = scene.run(earlier.agent, TrustedPDDL(earlier.plan.domain, earlier.plan.problem))
     assert result.solved
     assert [a.outcome.status.value for a in result.attempts] == ["goal_not_reached", "success"]
@@ -50,7 +50,7 @@ def test_a_rewrite_that_never_stops_breaking_a_solved_level_is_never_kept() -> N
     refused = MAX_SEMANTIC_RETRY * (1 + MAX_ROUNDS)
     unusable = ["no"] * (2 + MAX_RETRIES)  # two to a question, which the second ends, until there are more than 8
     scene = Scene(EMPTY, [plan("go"), *unusable], [method("go", *TO_GOAL)] * refused)
-    scene.regression.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
+    scene.regression.extend([SolvedLevel(LevelSpec(RANDOM), 5, earlier.attempts[-1].start, earlier.plan)])
     result = scene.run(earlier.agent)
     assert not result.solved
     assert result.agent == earlier.agent
@@ -63,7 +63,7 @@ def test_a_level_solved_from_a_checkpoint_is_re_run_from_it() -> None:
     earlier = Scene(DOOR_KEY, [plan("fetch_key"), plan("reach_goal")], [fetch, fetch, walk]).run()
     assert earlier.plan is not None
     regression = RegressionSuite(MiniGridEnv)
-    regression.extend([SolvedLevel(DOOR_KEY, 1, earlier.attempts[-1].start, earlier.plan)])
+    regression.extend([SolvedLevel(LevelSpec(DOOR_KEY), 1, earlier.attempts[-1].start, earlier.plan)])
     check = regression.against(earlier.agent)
     broken = AgentSource(earlier.agent.text.replace("        yield 5\n", ""))
     same = AgentSource(earlier.agent.text.replace("        yield 5\n", "        code = 5\n        yield code\n"))

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from spca.code import merge
 from spca.contracts import AgentSource
+from tests.support.bodies import grid
 from tests.support.spca.doubles import AGENT, answer
 from tests.support.spca.scenes import EMPTY, TO_GOAL, Scene, method, plan
 
@@ -58,7 +58,7 @@ def test_the_end_of_a_failed_attempt_is_told_with_pose_hand_and_what_is_where() 
 def test_a_helper_that_crashed_is_shown_though_a_larger_action_leaves_no_room() -> None:
     act = f"def act(self, a):\n{FILLING}    yield from self._walk()\n"
     walk = "def _walk(self):\n    yield 2\n    raise ValueError\n"
-    known = AgentSource(merge.merge(AGENT.text, f"{act}\n\n{walk}").text)
+    known = AgentSource(grid.merge(AGENT.text, f"{act}\n\n{walk}").text)
     scene = Scene(EMPTY, [plan("act")], ["def _walk(self):\n    for code in (2, 2, 1, 2, 2):\n        yield code\n"])
     assert scene.run(known).solved
     assert "move_forward (act > _walk, line " in block(scene, 0, "error")

@@ -112,7 +112,7 @@ class Paused(Learned):
     @property
     def outcomes(self) -> list[str]:
         """How the finished levels ended."""
-        return [summary["outcome"] for summary in self.folder.state()["finished"]]
+        return [summary["outcome"] for summary in self.folder.read_finished()]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ class Compiled(Learned):
         return {str(each.relative_to(path)): each.read_text() for each in files if each.is_file()}
 
     def counters(self, level: int) -> Mapping[str, int]:
-        counters: Mapping[str, int] = self.folder.state()["finished"][level]["counters"]
+        counters: Mapping[str, int] = self.folder.read_finished()[level]["counters"]
         return counters
 
 
@@ -54,7 +54,7 @@ def test_one_answer_plans_for_the_levels_to_come(whole: Compiled) -> None:
     assert [record["round"] for record in whole.book] == [1, 1, 0]
     assert (whole.counters(0)["writer_accepted"], whole.counters(0)["planner_compiled"]) == (1, 0)
     assert [whole.counters(n)["planner_compiled"] for n in (1, 2)] == [1, 1]
-    assert [summary["outcome"] for summary in whole.folder.state()["finished"]] == ["success"] * 3
+    assert [summary["outcome"] for summary in whole.folder.read_finished()] == ["success"] * 3
     (writer,) = whole.folder.state()["writers"]
     assert (writer["born"], writer["solved"], writer["failed"]) == (f"a/{Compiled.ids[0]}", 2, 0)
     assert len({name for name in whole.kept() if name.startswith("pddl/writers/")}) == 3
@@ -65,7 +65,7 @@ def test_a_cap_that_is_reached_in_round_0_loses_nothing(whole: Compiled, tmp_pat
     stopped = Compiled(tmp_path, max_calls=2)
     with pytest.raises(BudgetReached, match="--max-calls 2"):
         stopped.learn()
-    assert len(stopped.folder.state()["finished"]) == 1
+    assert len(stopped.folder.read_finished()) == 1
     again = Compiled(tmp_path, max_calls=99, resume=stopped.folder.run_id).learn()
     assert again.results() == whole.results()
     assert again.kept() == whole.kept()
@@ -79,7 +79,7 @@ def test_a_run_that_is_killed_before_a_commit_ends_the_same(
     commit = RunFolder.commit
 
     def killed(self: RunFolder, state: Mapping[str, Any]) -> None:
-        if len(state["finished"]) == level:
+        if state["levels"] == level:
             raise KeyboardInterrupt
         commit(self, state)
 

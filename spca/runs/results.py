@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from spca.body import Body
 from spca.code import library
 from spca.contracts import (
     AgentSource,
@@ -63,6 +64,44 @@ class LevelContext:
     tried: tuple[Attempt, ...] = ()
     writers: Mapping[str, Any] | None = None
 
+    def has_ended(self, outcome: Outcome) -> bool:
+        """Return whether an attempt has ended the only life of the world, so that no other attempt is possible."""
+        return outcome.status is Status.REWARD_FAILED and not self.world.can_restore
+
+    def return_to(self, start: Checkpoint) -> None:
+        """Restore ``start``; in a world with one life, stay in the state reached.
+
+        Raises:
+            RestoreError: the state cannot be restored, although the world restores states.
+        """
+        if self.world.can_restore:
+            self.world.restore(start)
+
+    def find_next_start(self, start: Checkpoint, snapshot: Snapshot) -> tuple[Checkpoint, Snapshot]:
+        """Return the state in which the next attempt begins, and its snapshot.
+
+        Args:
+            start: the state in which the last attempt began; the next one begins there too if it can be restored.
+            snapshot: the snapshot of ``start``.
+        """
+        if self.world.can_restore:
+            return start, snapshot
+        return self.world.checkpoint(), self.world.sense()
+
+    def count_fruitless(self, before: int, played: Round) -> int:
+        """Return the number of rounds in a row that discovered nothing, after a round with a plan.
+
+        In a world with one life, a round that executed no primitive does not count, because it has changed nothing.
+
+        Args:
+            before: the number before the round.
+        """
+        if played.found:
+            return 0
+        has_acted = any(attempt.outcome.steps for attempt in played.attempts)
+        counts = has_acted or self.world.can_restore
+        return before + 1 if counts else before
+
     def find_round_zero_attempts(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
         """Return the attempts of round 0 that executed the same steps from the same state; there is at most one."""
         return [attempt for attempt in self.tried if attempt.plan.steps == plan.steps and attempt.start == start]
@@ -87,14 +126,18 @@ class Attempt:
     outcome: Outcome
 
     @property
+    def is_discovery(self) -> bool:
+        """Whether the plan was carried out and discovered something, so that its code needs no mending."""
+        return self.outcome.status is Status.GOAL_NOT_REACHED and bool(self.outcome.found)
+
+    @property
     def reason(self) -> str:
         """Status and message of the outcome."""
         return f"{self.outcome.status.value}: {self.outcome.message}"
 
-    @property
-    def report(self) -> str:
-        """Description of the failure for the coder."""
-        return failure_report(self.plan, self.outcome, library.method_at(self.agent.text))
+    def describe_failure(self, body: Body) -> str:
+        """Return the description of the failure for the coder."""
+        return failure_report(self.plan, self.outcome, body, library.method_at(self.agent.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +209,16 @@ class Round:
         """Outcome of the last attempt; None if no attempt was made."""
         return self.attempts[-1].outcome if self.attempts else None
 
+    @property
+    def found(self) -> tuple[str, ...]:
+        """What the attempts saw or changed for the first time, each once."""
+        return tuple(dict.fromkeys(name for attempt in self.attempts for name in attempt.outcome.found))
+
     def make_failed_plan(self) -> FailedPlan:
         """Return the feedback for the planner on the plan of this round, which did not solve the level."""
         status_without_attempt = "sent_back" if self.objection else Status.MISSING_METHOD.value
         status = self.outcome.status.value if self.outcome else status_without_attempt
-        return FailedPlan(self.plan.text if self.plan else "", status, self.ending)
+        return FailedPlan(self.plan.text if self.plan else "", status, self.ending, self.found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,27 @@ def flags_of_models(large: ModelRef, small: ModelRef, coder: ModelRef) -> dict[s
     }
 
 
+class AskedLevels:
+    """The latest levels in which models were asked: of each role, back to its last level with a usable answer.
+
+    These levels are all that :func:`unusable_model` reads.
+    """
+
+    def __init__(self) -> None:
+        self._by_role: dict[str, list[Mapping[str, Any]]] = {role: [] for role in _USABLE_ANSWERS}
+
+    def add(self, summary: Mapping[str, Any]) -> None:
+        """Add the summary of the latest finished level."""
+        for role, row in self._by_role.items():
+            if summary["counters"][f"{role}_calls"] > 0:
+                if role not in summary.get("unusable", {}):
+                    row.clear()
+                row.append(summary)
+
+    def __getitem__(self, role: str) -> Sequence[Mapping[str, Any]]:
+        return self._by_role[role]
+
+
 def count_barren_end(finished: Sequence[Mapping[str, Any]]) -> int:
     """Return the number of consecutive levels at the end of ``finished`` in which a model gave no usable answer.
 
@@ -39,7 +60,7 @@ def count_barren_end(finished: Sequence[Mapping[str, Any]]) -> int:
 
 
 def unusable_model(
-    finished: Sequence[Mapping[str, Any]], flags: Mapping[str, Mapping[str, str]], records: Iterable[Record]
+    asked: AskedLevels, flags: Mapping[str, Mapping[str, str]], records: Iterable[Record]
 ) -> UnusableModelError | None:
     """Return an error that names a model without a usable answer in :data:`MAX_BARREN_LEVELS` levels in a row.
 
@@ -47,30 +68,26 @@ def unusable_model(
     writers solved alone, are skipped. A row of levels ends at a level with a usable answer or with another model.
 
     Args:
-        finished: summaries of levels, in order.
+        asked: the latest levels in which models were asked.
         flags: see :func:`flags_of_models`; only the models in ``flags`` are judged.
         records: all requests of the run.
     """
-    records = tuple(records)
     for role, models in flags.items():
-        row = _find_barren_row(finished, role, models)
+        row = _find_barren_row(asked[role], role, models)
         if len(row) >= MAX_BARREN_LEVELS:
             return _make_error(row, role, models, records)
     return None
 
 
 def _find_barren_row(
-    finished: Sequence[Mapping[str, Any]], role: str, models: Mapping[str, str]
+    asked: Sequence[Mapping[str, Any]], role: str, models: Mapping[str, str]
 ) -> list[Mapping[str, Any]]:
     """Return the summaries of the latest levels in a row in which ``role`` gave no usable answer, the newest first.
 
-    Levels in which ``role`` was not asked are skipped. The row ends at a level with a model that is not in ``models``.
+    The row ends at a level with a model that is not in ``models``.
     """
     row: list[Mapping[str, Any]] = []
-    for summary in reversed(finished):
-        was_asked = summary["counters"][f"{role}_calls"] > 0
-        if not was_asked:
-            continue
+    for summary in reversed(asked):
         barren = summary.get("unusable", {}).get(role)
         if barren is None or barren["model"] not in models:
             break
@@ -79,7 +96,7 @@ def _find_barren_row(
 
 
 def _make_error(
-    row: Sequence[Mapping[str, Any]], role: str, models: Mapping[str, str], records: Sequence[Record]
+    row: Sequence[Mapping[str, Any]], role: str, models: Mapping[str, str], records: Iterable[Record]
 ) -> UnusableModelError:
     """Return the error on a model; ``row`` are the summaries of levels without a usable answer, the newest first."""
     latest = row[0]["unusable"][role]

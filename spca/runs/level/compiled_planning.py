@@ -14,6 +14,7 @@ from spca.contracts import (
     Checkpoint,
     CodePatch,
     LevelInfo,
+    LevelSpec,
     Plan,
     PlanObjection,
     ProblemWriter,
@@ -144,6 +145,8 @@ class CompiledPlanning:
         """
         if not attempts or world.checkpoint() == start:
             return True
+        if not world.can_restore:
+            return False
         try:
             world.restore(start)
         except RestoreError:
@@ -158,7 +161,7 @@ class CompiledPlanning:
         description = self._writers.describe_writers(tried.missed, level.info) if self._writers else None
         return replace(level, tried=tried.attempts, writers=description)
 
-    def conclude(self, level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> DraftDecision | None:
+    def conclude(self, level: LevelInfo, spec: LevelSpec, seed: int, result: LevelResult) -> DraftDecision | None:
         """Tally the writers that were tried on a finished level, and decide on the draft in the plan of the level.
 
         If a model later gave the same plan as a writer, the writer is not blamed. If that plan solved the level, the
@@ -170,7 +173,7 @@ class CompiledPlanning:
         if self._writers is None or not result.rounds:
             return None
         round_0, *later_rounds = result.rounds
-        case = _make_case(level, env_id, seed, result) if result.solved else None
+        case = _make_case(level, spec, seed, result) if result.solved else None
         later_steps = [later.plan.steps for later in later_rounds if later.plan]
         for attempt in round_0.attempts:
             steps = attempt.plan.steps
@@ -182,7 +185,7 @@ class CompiledPlanning:
         draft = case.solved.plan.draft if case else None
         if case is None or draft is None:
             return None
-        rejection = self._writers.consider(draft, case, result.agent, f"{level.category}/{env_id}")
+        rejection = self._writers.consider(draft, case, result.agent, f"{level.category}/{spec.name}")
         labels = (stored.label for stored in self._writers.stored if stored.writer.name == draft.name)
         label = next(labels, "")
         decision = DraftDecision(draft.name, "" if rejection else label, rejection)
@@ -208,11 +211,11 @@ def _describe_tried(result: Plan | WriterFailure, failure: WriterFailure | None)
     return {"writer": label, "miss": failure.miss.value, "reason": failure.reason}
 
 
-def _make_case(level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Case | None:
+def _make_case(level: LevelInfo, spec: LevelSpec, seed: int, result: LevelResult) -> Case | None:
     """Return a solved level as a case for problem writers; None if the last round has no snapshot."""
     last = result.attempts[-1]
     snapshot = result.rounds[-1].snapshot
     if snapshot is None:
         return None
-    solved = SolvedLevel(env_id, seed, last.start, last.plan)
+    solved = SolvedLevel(spec, seed, last.start, last.plan)
     return Case(writer_state(snapshot, level), last.plan.problem, solved)

@@ -6,9 +6,10 @@ The loop does this for plans of the planner, and round 0 does this for plans of 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from spca.body import Body
 from spca.code import library
 from spca.code.regression import RegressionSuite
 from spca.contracts import (
@@ -23,7 +24,20 @@ from spca.contracts import (
 )
 from spca.protocols import EventSink, RegressionCheck, World
 from spca.runs.results import LevelContext
-from spca.sense import map_text
+
+
+def describe_for_coder(snapshot: Snapshot, body: Body, skill: str = "", names: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what a coder is shown of a snapshot: the planner's state, with the level's skill in place of its mission.
+
+    Methods must not depend on a mission. The coder still has to know which words of the mission mean the objects of the
+    plan, because a method is called with their ``names``.
+
+    Args:
+        skill: the skill that the level teaches.
+        names: names of the objects in the plan.
+    """
+    words = body.names.find_object_words(snapshot.mission, names)
+    return {"skill": skill, **({"mission_words": words} if words else {}), **snapshot.shown}
 
 
 class Coder(Protocol):
@@ -82,7 +96,9 @@ class Execution:
             return CodePatch(agent, ())
         schemas = {schema.name: schema for schema in plan.schemas}
         check = self._regression.against(level.known)
-        state = map_text.agent_state(snapshot, level.info.skill, plan.objects)
+        state = describe_for_coder(snapshot, level.world.body, level.info.skill, plan.objects)
+        if error and not level.world.can_restore:
+            state["goes_on"] = True
         return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, check=check)
 
     def act(self, number: int, world: World, plan: Plan, agent: AgentSource) -> Outcome:
