@@ -49,6 +49,7 @@ class CoderLLM:
         self._client = client_for(model)
         self._emit = emit
         self._render = wording.render
+        self._interface = wording.body.interface
         self._tally = tally or AnswerTally(max_barren_calls=None)
 
     def implement_actions(
@@ -103,8 +104,8 @@ class CoderLLM:
                 regression = check(result.agent) if check else None
                 if not regression:
                     return result
-                names = library.find_involved(result.agent.text, (), regression, 0)
-                source = _sources(result.agent, names, regression, {*shown, *result.changed})
+                names = library.find_involved(result.agent.text, (), self._interface.primitives, regression, 0)
+                source = self._find_sources(result.agent, names, regression, {*shown, *result.changed})
             error = regression or str(result)
             if isinstance(result, str) and self._client.has_answered:
                 answer = self._client.last_text or error
@@ -129,11 +130,14 @@ class CoderLLM:
         error = error or ""
         fixed_parts = {"task": task, "agent_state": agent_state, "error": error}
         room = library.room_for_sources(self._render("coder_task", methods="", source="", **fixed_parts))
-        involved = library.find_involved(agent.text, task["actions"], error, room)
-        source = _sources(agent, involved, error, ())
+        primitives = self._interface.primitives
+        involved = library.find_involved(agent.text, task["actions"], primitives, error, room)
+        source = self._find_sources(agent, involved, error, ())
         excess = max(0, len(source) - room)  # in characters, taken from the room for the list of methods
         methods_room = library.MAX_METHODS - excess
-        methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved, room=methods_room)
+        methods = library.listing(
+            agent.text, primitives, relevant_to=task["actions"], leave_out=involved, room=methods_room
+        )
         text = self._render("coder_task", methods=methods, source=source, **fixed_parts)
         return [Message("system", self._render("coder_system")), Message("user", text)], involved
 
@@ -159,7 +163,7 @@ class CoderLLM:
             answer = self._client.chat_completion(messages, phase="coder", mode=mode.value)
             objection = merge.objection(answer)
             if not objection:
-                merged = merge.merge(agent.text, merge.extract_code(answer), parameters)
+                merged = merge.merge(agent.text, merge.extract_code(answer), self._interface, parameters)
                 patch = CodePatch(AgentSource(merged.text), merged.changed)
         except ProviderError as failure:
             require_repairable(failure, messages)
@@ -191,13 +195,12 @@ class CoderLLM:
             return PlanObjection(objection)
         return patch or error
 
+    def _find_sources(self, agent: AgentSource, names: Collection[str], error: str, known: Collection[str]) -> str:
+        """Return the sources of the methods ``names``, then excerpts of other methods that the error names.
 
-def _sources(agent: AgentSource, names: Collection[str], error: str, known: Collection[str]) -> str:
-    """Return the sources of the methods ``names``, then excerpts of other methods that the error names.
-
-    Methods in ``known`` are left out, because the coder has already been shown their source.
-    """
-    new_names = [name for name in names if name not in known]
-    sources = library.sources(agent.text, new_names)
-    excerpts = library.excerpts(agent.text, error, {*names, *known})
-    return "\n\n".join(filter(None, (sources, excerpts)))
+        Methods in ``known`` are left out, because the coder has already been shown their source.
+        """
+        new_names = [name for name in names if name not in known]
+        sources = library.sources(agent.text, new_names)
+        excerpts = library.excerpts(agent.text, error, self._interface.primitives, {*names, *known})
+        return "\n\n".join(filter(None, (sources, excerpts)))

@@ -20,12 +20,13 @@ from gridworld.rules.tilings import SQUARE
 from gridworld.task.conditions import Condition
 from gridworld.task.mission import looks, ordinal
 from gridworld.task_spec import TaskSpecification
+from spca.act.mapped_world import MappedWorld
 from spca.act.state_hash import hash_state
-from spca.act.world import MappedWorld
-from spca.contracts import Primitive, VisibleObject
+from spca.bodies.grid.primitives import GridPrimitive
 from spca.errors import WorldError
 from spca.protocols import Executor
 from spca.sense import perception, slam
+from spca.sense.perception import VisibleObject
 
 VIEW: Final = 7
 """Width and height, in cells, of the view that the agent's methods get."""
@@ -86,7 +87,7 @@ class GridTaskWorld(MappedWorld):
 
     def step(self, code: int) -> None:
         self._refuse_when_over()
-        self._episode.step(Primitive(code))
+        self._episode.step(GridPrimitive(code))
         self.previous_actions.append(code)
         self._perceive()
 

@@ -1,7 +1,8 @@
 """SENSE and ACT: a MiniGrid or BabyAI environment as a World that is mapped from its 7x7 egocentric view.
 
-The map is built from observations and odometry (displacement from the start cell) alone. Grid size, absolute position
-and unseen cells are not read for the map. The simulator's state is used to step, to reward, to show a level to people
+The map is built from observations and odometry alone. Odometry is the displacement from the start cell: the views tell
+it (:mod:`spca.sense.odometry`), and the simulator is asked where they leave it open. Grid size, absolute position and
+unseen cells are not read for the map. The simulator's state is used to step, to reward, to show a level to people
 (:meth:`MiniGridEnv.frame`), and to check that a restored checkpoint equals the recorded state.
 """
 
@@ -21,17 +22,22 @@ from numpy.typing import NDArray
 
 from spca.act.corrections import apply_corrections, remove_corrections
 from spca.act.frame import Frame
+from spca.act.mapped_world import MappedWorld
 from spca.act.observing import patch_fast_observation
 from spca.act.snapshots import Parts
 from spca.act.state_hash import NOT_STATE, hash_state
-from spca.act.world import MappedWorld
+from spca.bodies.grid.primitives import GridPrimitive
 from spca.common.errors import UserError
-from spca.contracts import DIRECTIONS, Primitive
+from spca.common.text import one_line
+from spca.contracts import LevelSpec
 from spca.errors import WorldError
 from spca.llm.feedback import shorten_middle
+from spca.plugins.loaded import is_loaded
 from spca.protocols import Executor
 from spca.sandbox.executor import default_executor
-from spca.sense import perception, slam
+from spca.sense import perception
+from spca.sense.grid_tracker import GridTracker
+from spca.sense.perception import DIRECTIONS
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _MAX_ERROR: Final = 300
@@ -50,7 +56,7 @@ _EPISODE_ATTRIBUTES: Final = frozenset(
         "_direction",
         "_start",
         "_start_direction",
-        "_agent_at",
+        "_tracker",
         "_over",
         "_terminated",
         "_reward",
@@ -69,16 +75,39 @@ def list_known_ids() -> tuple[str, ...]:
 
 
 def check_ids(env_ids: Iterable[str]) -> None:
-    """Refuse environment ids that the installed minigrid does not know.
+    """Refuse environment ids that Gymnasium does not know; plugins may have registered some.
 
     Raises:
         UserError: names the first unknown id and the known id with the nearest spelling.
     """
-    known = list_known_ids()
+    known = _gymnasium().registry
     for env_id in env_ids:
-        if env_id not in known:
-            nearest = difflib.get_close_matches(env_id, known, n=1, cutoff=0.0)[0]
-            raise UserError(f"unknown environment {env_id!r}: the installed minigrid's nearest is {nearest!r}")
+        name = _require_loaded(env_id)
+        if name not in known:
+            nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            raise UserError(f"unknown environment {env_id!r}: the nearest that is known is {nearest!r}")
+
+
+def _require_loaded(env_id: str) -> str:
+    """Return the id without the module in ``module:Id-v0``.
+
+    An id may come from a run folder, so that the module is not imported here.
+
+    Raises:
+        UserError: the module is not loaded.
+    """
+    module, _, name = env_id.rpartition(":")
+    if module and not is_loaded(module):
+        raise UserError(f"{env_id}: the module {one_line(module)} is not loaded: give --plugin {one_line(module)}")
+    return name
+
+
+def _require_grid_view(env: Any, env_id: str) -> None:
+    """Raise WorldError unless the observations of an environment have a view, a direction and a mission."""
+    space = getattr(env.observation_space, "spaces", {})
+    missing = [part for part in ("image", "direction", "mission") if part not in space]
+    if missing:
+        raise WorldError(f"{env_id}: cannot be played in the minigrid world: its observation has no {missing[0]}")
 
 
 def _gymnasium() -> Any:
@@ -115,21 +144,6 @@ def _translate_errors(what: str) -> Iterator[None]:
         raise WorldError(f"{what}: {shorten_middle(cause, _MAX_ERROR)}") from error
 
 
-def _check_image(given: Any) -> NDArray[np.uint8]:
-    """Return the image of an observation as a uint8 array of shape (n, n, 3), where n is odd.
-
-    Raises:
-        ValueError: the image has another shape or type.
-    """
-    image: NDArray[np.uint8] = np.asarray(given)
-    shape = image.shape
-    has_triples = len(shape) == 3 and shape[2] == 3
-    is_odd_square = has_triples and shape[0] == shape[1] and shape[0] % 2 == 1
-    if image.dtype != np.uint8 or not is_odd_square:
-        raise ValueError(f"an image of {image.dtype} with shape {shape}")
-    return image
-
-
 def _check_reward(reward: Any) -> float:
     """Return a reward as a float; raise ValueError if the reward is infinite or NaN."""
     value = float(reward)
@@ -148,10 +162,18 @@ def _codes_of(grid: Any) -> NDArray[np.uint8]:
     return perception.encode_view(image.transpose(1, 0, 2))  # minigrid's images have columns first
 
 
+def _bind_numbers() -> None:
+    """Tell perception the numbers of kinds and colours that an environment's module has added to minigrid's tables."""
+    from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
+
+    perception.bind_numbers(OBJECT_TO_IDX, COLOR_TO_IDX)
+
+
 class MiniGridEnv(MappedWorld):
-    """A World on one environment id and seed; its constructor resets the environment.
+    """A World on one level and seed; its constructor resets the environment.
 
     Args:
+        level: environment id and arguments; a text is an id without arguments.
         render: whether to open a window.
         executor: runs generated code; by default a sandbox that all worlds of the process share.
         upstream_rules: whether to judge as minigrid does, without :mod:`spca.act.corrections`.
@@ -163,12 +185,13 @@ class MiniGridEnv(MappedWorld):
         previous_actions: primitives executed since the reset.
 
     Raises:
-        WorldError: the simulator cannot build or reset this environment.
+        UserError: the id names a module that is not loaded.
+        WorldError: the simulator cannot build or reset this environment, or its observation is none of a grid.
     """
 
     def __init__(
         self,
-        env_id: str,
+        level: LevelSpec | str,
         seed: int,
         *,
         render: bool = False,
@@ -176,25 +199,32 @@ class MiniGridEnv(MappedWorld):
         upstream_rules: bool = False,
         renaming: Renaming = TRUE_WORDS,
     ) -> None:
-        super().__init__(env_id, executor or default_executor(), renaming)
+        spec = LevelSpec(level) if isinstance(level, str) else level
+        if spec.mission:
+            raise WorldError(f'{spec.name}: an environment of minigrid has its own mission: leave out "mission"')
+        super().__init__(spec.name, executor or default_executor(), renaming)
         self._seed = seed
         self._upstream_rules = upstream_rules
         mode = "human" if render else None
-        with _translate_errors(f"{env_id}: cannot be built"), _quiet():
-            self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
+        name = _require_loaded(spec.id)
+        with _translate_errors(f"{spec.name}: cannot be built"), _quiet():
+            fixed: dict[str, Any] = {"render_mode": mode, "disable_env_checker": True}
+            self._env = _gymnasium().make(name, **spec.kwargs, **fixed)
+            _bind_numbers()
             patch_fast_observation(self._env.unwrapped)
+        _require_grid_view(self._env, spec.name)
         self._over: bool
         self._reset()
 
     @property
     def full_grid(self) -> NDArray[np.str_]:
         """The accumulated map as words, rows north to south; the word at the agent's cell is "agent"."""
-        return perception.WORDS[self._map.mark_agent(self._position)]
+        return perception.word_array()[self._map.mark_agent(self._position)]
 
     @property
     def current_observation(self) -> NDArray[np.str_]:
         """The current view as words, rows north to south."""
-        return perception.WORDS[self._mark_view()]
+        return perception.word_array()[self._mark_view()]
 
     @property
     def current_dir(self) -> str:
@@ -213,20 +243,15 @@ class MiniGridEnv(MappedWorld):
     def convert_observation(self, obs: dict[str, Any]) -> NDArray[np.str_]:
         """Return the view in an observation as words, rows north to south; shape (n, n)."""
         view = perception.rotate_view(perception.encode_view(obs["image"]), int(obs["direction"]))
-        return perception.WORDS[view]
+        return perception.word_array()[view]
 
-    def SLAM(self, obs: dict[str, Any]) -> None:  # noqa: N802 - name fixed by the project's users
-        """Integrate an observation from the agent's present cell into the accumulated map.
+    def SLAM(self, obs: dict[str, Any], primitive: int | None = None) -> None:  # noqa: N802 - name fixed by users
+        """Integrate an observation into the accumulated map: what followed a primitive, or what is seen now (None).
 
         Direction, inventory, view, position and map are updated.
         """
-        facing_view = perception.encode_view(_check_image(obs["image"]))
-        self._direction = range(len(DIRECTIONS)).index(obs["direction"])  # ValueError unless 0 to 3
-        self.inventory = perception.read_carried(facing_view)
-        self._agent_at = perception.agent_cell(len(facing_view), self._direction)
-        self._view = perception.rotate_view(facing_view, self._direction)
-        self._position = self._odometry()
-        self._map = slam.integrate(self._map, self._view, self._position, self._agent_at)
+        self._tracker.update(primitive, obs)
+        self._read_tracker(self._tracker)
 
     def frame(self) -> Frame:
         """Return the present state for people who watch, including the simulator's grid.
@@ -237,7 +262,7 @@ class MiniGridEnv(MappedWorld):
         origin_row, origin_column = self._map.origin
         row = start_row + self._position[0]
         column = start_column + self._position[1]
-        view_row, view_column = self._agent_at
+        view_row, view_column = self._tracker.agent_at
         with _translate_errors(f"{self.name}: grid failed"):
             truth = _codes_of(self._sim.grid)
         return Frame(
@@ -261,13 +286,13 @@ class MiniGridEnv(MappedWorld):
             ValueError: ``code`` is not a primitive.
         """
         self._refuse_when_over()
-        primitive = Primitive(code)
+        primitive = GridPrimitive(code)
         with _translate_errors(f"{self.name}: step failed"):
             obs, reward, terminated, truncated, _ = self._env.step(primitive)
             self._reward = _check_reward(reward)
             self._terminated = bool(terminated)
             self._over = self._terminated or bool(truncated)
-            self.SLAM(obs)
+            self.SLAM(obs, code)
         self.previous_actions.append(code)
 
     def close(self) -> None:
@@ -277,11 +302,15 @@ class MiniGridEnv(MappedWorld):
     def _reset(self) -> None:
         with _translate_errors(f"{self.name}: reset failed"):
             with _quiet():
-                self._env.reset(seed=self._seed)
-            self._begin()
+                first, _ = self._env.reset(seed=self._seed)
+            self._begin(first)
 
-    def _begin(self) -> None:
-        """Set all attributes of the episode from the simulator's state after a reset."""
+    def _begin(self, first: dict[str, Any]) -> None:
+        """Set all attributes of the episode from the simulator's state after a reset.
+
+        Args:
+            first: the observation that the reset has returned.
+        """
         self._sim: Any = self._env.unwrapped
         self.corrections: set[str] = set()
         self._apply_corrections()
@@ -290,17 +319,23 @@ class MiniGridEnv(MappedWorld):
         self._over = False
         self._terminated = False
         self._reward = 0.0
-        self._map = slam.empty_map()
+        self._tracker = GridTracker(self._odometry, obeys_rules=self._is_minigrids())
         # The observation that reset returns may be stale, because PutNext*Carrying puts an object in hand afterwards.
-        obs = self._sim.gen_obs()
+        # An environment of others may change what is seen by a wrapper, which the simulator does not know.
+        has_wrapper = getattr(self._env, "env", None) is not self._sim
+        obs = first if has_wrapper else self._sim.gen_obs()
         self.mission = str(obs["mission"]).encode(errors="replace").decode()
         if len(self.mission) > _MAX_MISSION:
             raise ValueError(f"a mission of {len(self.mission)} characters")
-        self.SLAM(obs)
-        self._start_direction = self._direction
+        self._tracker.reset(obs)
+        self._read_tracker(self._tracker)
 
     def _odometry(self) -> tuple[int, int]:
-        """Return the displacement from the start cell: (rows to the south, columns to the east)."""
+        """Return the displacement from the start cell: (rows to the south, columns to the east).
+
+        The tracker asks for it where the views leave open whether the agent moved, and in environments that are not
+        minigrid's own, where a step may lead anywhere.
+        """
         column, row = self._sim.agent_pos
         start_column, start_row = self._start
         return int(row) - start_row, int(column) - start_column
@@ -315,15 +350,10 @@ class MiniGridEnv(MappedWorld):
         """Yield the world and the simulator, each with the names of attributes to leave out of a snapshot.
 
         Yield () if no snapshot is possible. A snapshot is possible if later steps depend only on the attributes of
-        these two objects. This holds if the simulator is one of minigrid's own, has no window, and has only the wrapper
-        ``OrderEnforcing``.
+        these two objects. This holds if the environment is one of minigrid's own and has no window.
         """
-        is_minigrids = type(self._sim).__module__.startswith("minigrid.")
         has_window = self._env.render_mode is not None
-        wrapper_and_inner = type(self._env).__name__, getattr(self._env, "env", None)
-        has_one_wrapper = wrapper_and_inner == ("OrderEnforcing", self._sim)
-        can_be_saved = is_minigrids and not has_window and has_one_wrapper
-        if not can_be_saved:
+        if has_window or not self._is_minigrids():
             yield ()
             return
         remove_corrections(self._sim)
@@ -331,6 +361,12 @@ class MiniGridEnv(MappedWorld):
             yield (self, frozenset(vars(self)) - _EPISODE_ATTRIBUTES), (self._sim, NOT_STATE)
         finally:
             self._apply_corrections()
+
+    def _is_minigrids(self) -> bool:
+        """Return whether the simulator is one of minigrid's own and has no wrapper but ``OrderEnforcing``."""
+        is_minigrids = type(self._sim).__module__.startswith("minigrid.")
+        wrapper_and_inner = type(self._env).__name__, getattr(self._env, "env", None)
+        return is_minigrids and wrapper_and_inner == ("OrderEnforcing", self._sim)
 
     def _apply_corrections(self) -> None:
         if not self._upstream_rules:

@@ -14,7 +14,6 @@ from spca.code import library, merge
 from spca.code.plan_check import PlanCheck
 from spca.common.text import beginning
 from spca.contracts import (
-    PRIMITIVE_METHODS,
     AgentSource,
     FailedPlan,
     LevelInfo,
@@ -34,8 +33,6 @@ from spca.llm.providers.base import Message
 from spca.plan import pddl
 from spca.prompts import USUAL, Wording
 from spca.protocols import EventSink
-from spca.sense.map_text import planner_state
-from spca.sense.object_names import words_told
 from spca.writers import checking
 
 MAX_RETRIES: Final = 8
@@ -155,6 +152,7 @@ class PlannerLLM:
         self._emit = emit
         self._compiles = compiles
         self._wording = wording
+        self._body = wording.body
         self._tally = tally or AnswerTally(max_barren_calls=None)
 
     @property
@@ -192,8 +190,9 @@ class PlannerLLM:
         """
         shown_pddl = library.fit_trusted_pddl(trusted) if trusted and not failed else None
         trusted_domain = shown_pddl.get("domain") if shown_pddl else None
-        known_words = None if self._wording.bare else words_told(snapshot, level)
-        check = PlanCheck(agent, known_words, self._wording.renaming)
+        names = self._body.names
+        known_words = None if self._wording.bare else names.list_shown_words(snapshot, level)
+        check = PlanCheck(agent, known_words, names, self._wording.renaming.text)
         first_mode = _choose_mode(trusted, failed)
         context = _AnswerContext(first_mode, trusted_domain, check, _LatestWriter())
         question = self._make_question(snapshot, level, actions, shown_pddl, failed, writers)
@@ -237,7 +236,7 @@ class PlannerLLM:
         """Return the system message and the user message that open the conversation."""
         task = self._wording.render(
             "planner_task",
-            snapshot=planner_state(snapshot),
+            snapshot={"mission": snapshot.mission, **snapshot.shown},
             level=asdict(level),
             actions=actions,
             trusted=trusted,
@@ -245,7 +244,8 @@ class PlannerLLM:
             writers=writers if self._compiles else None,
             compiles=self._compiles,
         )
-        system = self._wording.render("planner_system", reserved=", ".join(PRIMITIVE_METHODS), compiles=self._compiles)
+        reserved = ", ".join(self._body.interface.primitives)
+        system = self._wording.render("planner_system", reserved=reserved, compiles=self._compiles)
         return [Message("system", system), Message("user", task)]
 
     def _ask_once(
@@ -295,7 +295,7 @@ class PlannerLLM:
         """Return the plan for the PDDL, a plan that the check refuses, or the fault of the PDDL."""
         if domain is None:
             return 'the domain is null, but there is no <trusted_pddl> with one to keep: write the whole "domain"'
-        plan = pddl.plan_of(self._solver.solve, domain, problem, context.mode)
+        plan = pddl.plan_of(self._solver.solve, domain, problem, context.mode, self._body.interface)
         if isinstance(plan, str):
             return plan
         if context.check:

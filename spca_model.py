@@ -28,6 +28,7 @@ from spca.common.options.values import FOLDER, MODEL, WORD, name_value
 if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
     from gridworldenv import GridTaskWorld
+    from spca.contracts import LevelSpec
     from spca.runs.curriculum import Task
     from spca.runs.results import LevelResult
     from spca.runs.settings import Settings
@@ -306,10 +307,10 @@ class _Session:
             env_id = f"{name}-{number}"
         return Task(len(self._tasks), GRIDWORLD, skill(layout.spec), "task", env_id)
 
-    def _make_world(self, env_id: str, _seed: int, **_settings: object) -> GridTaskWorld:
+    def _make_world(self, level: LevelSpec, _seed: int, **_settings: object) -> GridTaskWorld:
         from gridworldenv import GridTaskWorld
 
-        world = GridTaskWorld(self._layouts[env_id], self._executor)
+        world = GridTaskWorld(self._layouts[level.id], self._executor)
         self._world = self._world or world
         return world
 
@@ -320,7 +321,7 @@ class _Session:
             "reason": result.reason.partition("\n")[0][:300],
             "rounds": counters["spca_rounds"],
             "attempts": len(result.attempts),
-            "restores": self._world.restores if self._world else 0,
+            "restores": self._world.restore_count if self._world else 0,
             "steps_of_all_attempts": result.steps_total,
             "planner_calls": counters["planner_calls"],
             "coder_calls": counters["coder_calls"],

@@ -11,31 +11,11 @@ All values are frozen. This module imports no other module of the program.
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
-from typing import Final, TypedDict, Unpack
-
-import numpy as np
-from numpy.typing import NDArray
-
-
-class Primitive(IntEnum):
-    """The seven primitive actions, numbered as in MiniGrid (``minigrid.core.actions.Actions``)."""
-
-    TURN_LEFT = 0
-    TURN_RIGHT = 1
-    MOVE_FORWARD = 2
-    PICK_UP = 3
-    DROP = 4
-    TOGGLE = 5
-    DONE = 6
-
-
-PRIMITIVE_METHODS: tuple[str, ...] = tuple(p.name.lower() for p in Primitive)
-"""Names of the agent's primitive methods; the index is the code of the primitive."""
-
-DIRECTIONS: tuple[str, ...] = ("East", "South", "West", "North")
-"""Names of MiniGrid's directions; the index is MiniGrid's number of the direction."""
+from enum import StrEnum
+from typing import Any, Final, TypedDict, Unpack
 
 
 class Status(StrEnum):
@@ -72,39 +52,16 @@ class CoderMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class VisibleObject:
-    """An object in the agent's current view of 7 x 7 cells.
-
-    Attributes:
-        state: "open", "closed" or "locked" for a door; "off" or "on" for a switch; "closed" or "open" for a gate;
-            "fixed" for a block that cannot be pushed; else None.
-        forward: distance ahead of the agent in cells, from 0 to 6.
-        right: distance to the right of the agent in cells, from -3 to 3; negative to the left.
-    """
-
-    name: str
-    state: str | None
-    forward: int
-    right: int
-
-
-@dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state that the phase SENSE returns for the phase PLAN. It holds no unseen cell, environment id or seed.
+    """The state that the phase SENSE returns for the phase PLAN. It holds no hidden state, environment id or seed.
 
     Attributes:
-        direction: name of the agent's direction, one of :data:`DIRECTIONS`.
-        inventory: the object that the agent carries; None if the agent carries none.
-        visible_grid: the accumulated map with one word per cell, as rows from north to south. The agent's cell is
-            "agent"; a cell that was never seen is "unseen".
-        visible_objects: objects in the current view.
+        mission: the task in words.
+        shown: everything else that the planner is shown, as values of JSON; a value ``map`` holds rows of text.
     """
 
     mission: str
-    direction: str
-    inventory: str | None
-    visible_grid: tuple[tuple[str, ...], ...]
-    visible_objects: tuple[VisibleObject, ...]
+    shown: Mapping[str, Any] = field(hash=False)
 
 
 GRIDWORLD: Final = "Gridworld"
@@ -118,6 +75,50 @@ class LevelInfo:
     category: str
     skill: str
     level: str
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSpec:
+    """What a world is built from, besides a seed.
+
+    Attributes:
+        id: environment id.
+        kwargs: keyword arguments of the environment, as JSON values.
+        mission: the task in words, for a world that has no mission of its own; "" for none.
+        world: name of the world that a plugin has registered; "" for the world of MiniGrid.
+    """
+
+    id: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    mission: str = ""
+    world: str = ""
+
+    @property
+    def name(self) -> str:
+        """The id; with arguments or a mission, the id, "+" and the beginning of a hash of them."""
+        if not self.kwargs and not self.mission:
+            return self.id
+        content = json.dumps([self.kwargs, self.mission], sort_keys=True)
+        return f"{self.id}+{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+    def describe_extras(self) -> dict[str, Any]:
+        """Return arguments, mission and world for a record; {} if the level is a plain id of MiniGrid's world."""
+        extras = {"kwargs": dict(self.kwargs), "mission_text": self.mission, "world": self.world}
+        return {name: value for name, value in extras.items() if value}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> LevelSpec:
+        """Return the level of a record with ``env_id`` and the fields of :meth:`describe_extras`.
+
+        Raises:
+            ValueError: a field has the wrong type.
+        """
+        kwargs = record.get("kwargs", {})
+        mission = record.get("mission_text", "")
+        world = record.get("world", "")
+        if not isinstance(kwargs, dict) or not isinstance(mission, str) or not isinstance(world, str):
+            raise ValueError("its arguments are no JSON object, or its mission or its world is no text")
+        return cls(record["env_id"], kwargs, mission, world)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +243,15 @@ class TrustedPDDL:
 
 @dataclass(frozen=True, slots=True)
 class FailedPlan:
-    """A plan that did not solve the level, with status and message of its last attempt."""
+    """A plan that did not solve the level, with status and message of its last attempt.
+
+    ``found`` names what the plan discovered; after a discovery, a new plan is no sign of a mistake.
+    """
 
     plan: str
     status: str
     message: str
+    found: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +313,7 @@ class TraceStep:
     """One executed primitive and its origin.
 
     Attributes:
-        code: code of the primitive; see :class:`Primitive`.
+        code: code of the primitive, its index in the body's primitives.
         position: index of the plan step that called the primitive, from 0.
         action: action of this plan step.
         line: line of the agent source that called the primitive.
@@ -324,12 +329,11 @@ class EpisodeEnd(TypedDict):
     """The fields of :class:`Outcome` that describe the state at the end of an attempt."""
 
     trace: tuple[TraceStep, ...]
-    last_map: tuple[tuple[str, ...], ...]
+    shown: Mapping[str, Any]
     reward: float
     corrections: tuple[str, ...]
     state_hash: str
-    direction: str
-    inventory: str | None
+    found: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,20 +342,20 @@ class Outcome:
 
     Attributes:
         trace: executed primitives of the attempt.
-        last_map: accumulated map at the end, as rows of words for cells.
+        shown: what the planner is shown of the state at the end; see :class:`Snapshot`.
         position, action, args: index, action and arguments of the plan step at fault, if any.
         traceback: traceback into the generated source.
         reward: last reward of the simulator.
         corrections: names of the simulator's judgements that were corrected in the episode.
         printed: output of the generated code.
-        state_hash, direction, inventory: hash of the final state, and the agent's direction ("" if unknown) and
-            carried object in the final state.
+        state_hash: hash of the final state.
+        found: names of what the attempt saw or changed for the first time: kinds of things, recipes, opened ways.
     """
 
     status: Status
     message: str
     trace: tuple[TraceStep, ...]
-    last_map: tuple[tuple[str, ...], ...]
+    shown: Mapping[str, Any] = field(hash=False)
     position: int | None = None
     action: str | None = None
     args: tuple[str, ...] = ()
@@ -360,8 +364,7 @@ class Outcome:
     corrections: tuple[str, ...] = ()
     printed: str = ""
     state_hash: str = ""
-    direction: str = ""
-    inventory: str | None = None
+    found: tuple[str, ...] = ()
 
     @classmethod
     def success(cls, **end: Unpack[EpisodeEnd]) -> Outcome:
@@ -419,19 +422,10 @@ class AgentView:
     """The read-only state that generated methods see, updated after every primitive.
 
     Attributes:
-        full_grid: codes (uint8) of the accumulated map, rows x columns, with the agent's cell marked.
-        observation: codes (uint8) of the current view, 7 x 7, in the orientation of the map.
-        position, start_position: (row, column) in ``full_grid``.
-        words: word of each code, the same in all views of an episode; None for the words of
-            :mod:`spca.sense.perception`.
+        values: the value of each state attribute, in the order of :attr:`spca.body.AgentInterface.attributes`. An array
+            of words is an array of indices into ``words``.
+        words: the words of arrays of words, the same in all views of an episode.
     """
 
-    mission: str
-    full_grid: NDArray[np.uint8]
-    observation: NDArray[np.uint8]
-    direction: int
-    inventory: str | None
-    position: tuple[int, int]
-    start_position: tuple[int, int]
-    start_direction: int
-    words: tuple[str, ...] | None = None
+    values: tuple[Any, ...]
+    words: tuple[str, ...] = ()

@@ -7,6 +7,7 @@
     │   ├── CurriculumError       a malformed or unknown part of a curriculum
     │   ├── SettingsError         invalid flags, environment variables or folders
     │   ├── FileError             a file that the user named cannot be read
+    │   ├── PluginError           a plugin that is missing, fails, or is not the one that a run has used
     │   ├── ResumeError           a run folder that cannot be resumed as asked
     │   ├── WorkspaceBusyError    another run holds the workspace lock
     │   ├── ReportError           a run that cannot be shown as asked

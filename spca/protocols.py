@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from spca.body import Body
 from spca.contracts import AgentSource, AgentView, Checkpoint, Outcome, Plan, PlanStep, Snapshot, Status, TraceStep
 
 
@@ -57,8 +58,8 @@ class Episode(Protocol):
 class Executor(Protocol):
     """Runs generated source for a world; the world itself never imports generated source."""
 
-    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
-        """Begin to execute ``steps`` with a new ``Agent``, and return the episode.
+    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int], body: Body) -> Episode:
+        """Begin to execute ``steps`` with a new ``Agent`` of a body, and return the episode.
 
         ``previous`` are the primitives executed since the reset of the world.
         """
@@ -67,6 +68,21 @@ class Executor(Protocol):
 
 class World(Protocol):
     """The methods of a world that the loop calls for SENSE and ACT."""
+
+    @property
+    def body(self) -> Body:
+        """The body of the agent in this world."""
+        ...
+
+    @property
+    def can_restore(self) -> bool:
+        """Whether checkpoints can be restored; if not, the world has one life."""
+        ...
+
+    @property
+    def one_life_reason(self) -> str:
+        """Why no checkpoint can be restored; "" if checkpoints can be restored."""
+        ...
 
     def sense(self) -> Snapshot: ...
 
@@ -79,10 +95,62 @@ class World(Protocol):
     def close(self) -> None: ...
 
 
+class PluginWorld(World, Protocol):
+    """A world that a plugin registers; :class:`spca.act.world.ActingWorld` has all of it but the simulator.
+
+    Attributes:
+        renaming: the words that planner and generated code are shown; set after the world was built.
+    """
+
+    renaming: Any
+
+    @property
+    def mission(self) -> str:
+        """The task in words."""
+        ...
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        ...
+
+    @property
+    def reward(self) -> float:
+        """Reward of the last primitive."""
+        ...
+
+    def step(self, code: int) -> None:
+        """Execute one primitive."""
+        ...
+
+    def frame(self) -> Any:
+        """Return the present state for people who watch: a :class:`spca.act.frame.TextFrame`."""
+        ...
+
+
 class RegressionCheck(Protocol):
     """Function that returns feedback for the coder if a changed agent must not be kept, else None."""
 
     def __call__(self, agent: AgentSource, /) -> str | None: ...
+
+
+class Policy(Protocol):
+    """An agent without the loop: it chooses one primitive after the other from what a world shows.
+
+    Attributes:
+        usage: what the episode has cost, such as ``{"requests": 3, "cost": 0.01}``; {} if it has cost nothing.
+    """
+
+    @property
+    def usage(self) -> Mapping[str, object]: ...
+
+    def reset(self, shown: Mapping[str, object], mission: str) -> None:
+        """Begin an episode with what the world shows at its start, and the task in words."""
+        ...
+
+    def act(self, shown: Mapping[str, object]) -> int:
+        """Return the code of the next primitive."""
+        ...
 
 
 class EventSink(Protocol):

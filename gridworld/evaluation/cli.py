@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from cyclopts import App
 
+from gridworld.adapters.plugins import load_named_plugins
 from gridworld.errors import BudgetSpentError, missing_part
 from gridworld.evaluation.models.asked import asks_people, named
 from gridworld.evaluation.models.model_options import AskedOptions
@@ -76,7 +77,7 @@ def _call(app: App, words: Sequence[str]) -> int:
         BrokenPipeError: the program that reads the output has ended.
     """
     try:
-        return run_app(app, words, _OLD_NAMES)
+        return run_app(app, words, _OLD_NAMES, load_plugins=load_named_plugins)
     except BrokenPipeError:  # the reader of the output has left; files are complete
         raise
     except ImportError as error:

@@ -25,6 +25,7 @@ from robot_bridge.control.controller import Controller
 from robot_bridge.control.state import View
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import NEAR_ENOUGH, SafetyExecutor
+from spca.body import Body
 from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Episode, Executor, Failed, Finished, Yielded
 
@@ -45,9 +46,9 @@ class Narrated:
     inner: Executor
     tell: Callable[[str], None]
 
-    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
+    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int], body: Body) -> Episode:
         """Start an episode of the wrapped Executor."""
-        episode = self.inner.start(agent, steps, previous)
+        episode = self.inner.start(agent, steps, previous, body)
         return _NarratedEpisode(episode, tuple(map(str, steps)), self.tell)
 
 

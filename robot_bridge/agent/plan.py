@@ -15,6 +15,7 @@ from typing import Final
 
 from robot_bridge.errors import SetupError
 from robot_bridge.tags import COLORS, LABELS
+from spca.bodies.grid.body import GRID
 from spca.code import agent_source
 from spca.code.policy import check as policy
 from spca.common.command import other_program
@@ -86,7 +87,7 @@ def read_steps(text: str) -> tuple[PlanStep, ...]:
 
 def _find_actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionDef]:
     try:
-        policy.check_agent(agent)
+        policy.check_agent(agent, GRID.interface)
         methods = agent_source.methods_of(agent.text)
     except PatchError as error:
         reason = str(error).partition("\n")[0]

@@ -27,9 +27,10 @@ from robot_bridge.agent.senses import Senses
 from robot_bridge.agent.vantages import Pose4
 from robot_bridge.contracts import EffectResult
 from robot_bridge.errors import RobotError
+from spca.act.mapped_world import MappedWorld
 from spca.act.state_hash import hash_state
-from spca.act.world import MappedWorld
-from spca.contracts import AgentSource, Outcome, Primitive, Status
+from spca.bodies.grid.primitives import GridPrimitive
+from spca.contracts import AgentSource, Outcome, Status
 from spca.errors import RestoreError, WorldError
 from spca.protocols import Executor
 from spca.sense import perception, slam
@@ -85,7 +86,7 @@ class RobotWorld(MappedWorld):
     def step(self, code: int) -> None:
         """Carry out the primitive ``code``, tell the judge and update the agent's view."""
         self._refuse_when_over()
-        primitive = Primitive(code)
+        primitive = GridPrimitive(code)
         try:
             has_happened = self._do(primitive)
             self.previous_actions.append(code)
@@ -145,18 +146,18 @@ class RobotWorld(MappedWorld):
             raise
         self._start_direction = self._direction
 
-    def _do(self, primitive: Primitive) -> bool:
+    def _do(self, primitive: GridPrimitive) -> bool:
         """Carry out a primitive; return whether it has physically happened."""
         cell, direction = self._at
         match primitive:
-            case Primitive.TURN_LEFT:
+            case GridPrimitive.TURN_LEFT:
                 return self._move(cell, (direction - 1) % 4)
-            case Primitive.TURN_RIGHT:
+            case GridPrimitive.TURN_RIGHT:
                 return self._move(cell, (direction + 1) % 4)
-            case Primitive.MOVE_FORWARD:
+            case GridPrimitive.MOVE_FORWARD:
                 ahead = next_cell(cell, direction)
                 return self.senses.may_enter(ahead) and self._move(ahead, direction)
-            case Primitive.DONE:
+            case GridPrimitive.DONE:
                 self.senses.pilot.report("task complete", self.mission)
                 return True
             case _:
@@ -176,7 +177,7 @@ class RobotWorld(MappedWorld):
             raise WorldError(f"{self.name}: the robot is stuck on its way to {self.senses.lattice.middle(cell)}")
         return False
 
-    def _change(self, primitive: Primitive) -> bool:
+    def _change(self, primitive: GridPrimitive) -> bool:
         """Cause the effect of a primitive on the cell ahead; return whether the effect happened.
 
         The robot first moves to the middle of its cell and stands still.
@@ -187,9 +188,9 @@ class RobotWorld(MappedWorld):
             return False
 
         match primitive:
-            case Primitive.PICK_UP:
+            case GridPrimitive.PICK_UP:
                 result = effects.pick_up()
-            case Primitive.DROP:
+            case GridPrimitive.DROP:
                 result = effects.drop()
             case _:
                 result = effects.toggle()
@@ -198,10 +199,10 @@ class RobotWorld(MappedWorld):
             return False
 
         label = (result.kind, result.color, result.state) if result.kind else None
-        if primitive is Primitive.PICK_UP:
+        if primitive is GridPrimitive.PICK_UP:
             self.inventory = f"{result.kind} {result.color}"
             label = None  # the cell is empty now
-        elif primitive is Primitive.DROP:
+        elif primitive is GridPrimitive.DROP:
             self.inventory = None
         self.senses.change(ahead, label)
         return True
@@ -215,7 +216,7 @@ class RobotWorld(MappedWorld):
         if difference:
             raise WorldError(f"{self.name}: {difference}")
 
-    def _note(self, primitive: Primitive, result: EffectResult) -> None:
+    def _note(self, primitive: GridPrimitive, result: EffectResult) -> None:
         thing = " ".join(filter(None, (result.kind, result.color, result.state)))
         data = {
             "for": self.senses.pilot.doing,

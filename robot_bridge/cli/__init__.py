@@ -10,6 +10,7 @@ from robot_bridge.errors import SetupError
 from spca.common.command import ExitHandler
 from spca.common.installation import how_to_get
 from spca.common.options.command_line import run_app
+from spca.plugins.named import load_named_plugins
 
 _OUR_PACKAGES: Final = ("robot_bridge", "spca")
 
@@ -18,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Carry out the command that ``argv`` names and return its exit code; ``argv`` defaults to ``sys.argv``."""
     with ExitHandler() as ending:
         try:
-            ending.code = run_app(make_robot_app(), argv, {"--out": "--output"})
+            ending.code = run_app(make_robot_app(), argv, {"--out": "--output"}, load_plugins=load_named_plugins)
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] in _OUR_PACKAGES:
                 raise

@@ -27,7 +27,7 @@ from spca.llm.calls.answers import describe_exhausted_reasoning
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.retry import RetryPolicy
-from spca.llm.catalogue.catalogue import PROVIDERS, Catalogue
+from spca.llm.catalogue.catalogue import ADDED_PROVIDERS, PROVIDERS, Catalogue
 from spca.llm.catalogue.model_ref import EMBEDDED as EMBEDDED_PREFIXES
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import SERVERS_VARIABLE, Server, find_address_fault, parse_servers
@@ -243,7 +243,7 @@ def resolve_models(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
     servers["openai"] = Server(settings.base_url)
     catalogue = Catalogue.load(settings.model_table, servers)
     for ref in asked:
-        if ref.prefix not in _SERVED_PREFIXES and ref.prefix not in servers:
+        if ref.prefix not in (*_SERVED_PREFIXES, *ADDED_PROVIDERS, *servers):
             raise _unknown_model_error(ref, catalogue)
     if any(ref.prefix == "openai" for ref in asked):
         _check_address(settings.base_url)
@@ -317,7 +317,7 @@ def _unknown_model_error(ref: ModelRef, catalogue: Catalogue) -> SetupError:
     similar = [str(nearest)] if nearest else []
     similar += find_nearest(model, (*EMBEDDED, NO_MODEL), 1)
     hint = f" (did you mean {similar[0]}?)" if similar else ""
-    prefixes = dict.fromkeys((*_SERVED_PREFIXES, *catalogue.servers))
+    prefixes = dict.fromkeys((*_SERVED_PREFIXES, *ADDED_PROVIDERS, *catalogue.servers))
     known = [*EMBEDDED, NO_MODEL]
     known += [f"{prefix}/..." for prefix in prefixes]
     return SetupError(f"unknown model {model!r}{hint}: choose one of {', '.join(known)}")

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-PATIENCE = 60
-"""Number of successive primitives without a new state after which an attempt is stuck."""
-
-REPEATS = 3
-"""How often in a row a cycle of at least two states must be seen before an attempt is stuck."""
-
 
 class StuckDetector:
-    """Detects from the states (pose, map, inventory) of one attempt when the agent is stuck.
+    """Detects from the states of one attempt when the agent is stuck.
 
-    Standing still does not count as a cycle: a waiting agent is stuck only after :data:`PATIENCE` primitives without a
-    new state. An obstacle that moves in view makes new states, so waiting for the obstacle is allowed.
+    Standing still does not count as a cycle: a waiting agent is stuck only after ``patience`` primitives without a new
+    state. An obstacle that moves in view makes new states, so waiting for the obstacle is allowed.
+
+    Args:
+        patience: number of successive primitives without a new state after which an attempt is stuck.
+        repeats: how often in a row a cycle of at least two states must be seen before an attempt is stuck.
+        progress: words for what counts as a new state, for the reason; "" for no such words.
     """
 
-    def __init__(self, patience: int = PATIENCE, repeats: int = REPEATS) -> None:
+    def __init__(self, patience: int, repeats: int, progress: str = "") -> None:
         self._patience = patience
         self._repeats = repeats
+        self._new_state = f"new state ({progress})" if progress else "new state"
         self._states: list[int] = []
         self._known: set[int] = set()
         self._since_new = 0
@@ -35,7 +35,7 @@ class StuckDetector:
             return None
         self._since_new += 1
         if self._since_new >= self._patience:
-            return f"no new state (pose, map, inventory) for {self._patience} primitives"
+            return f"no {self._new_state} for {self._patience} primitives"
         # Of a cycle that repeats, all rounds but the first consist of known states.
         for period in range(2, self._since_new // (self._repeats - 1) + 1):
             if self._states[-1 - period] == key and self._cycles(period):

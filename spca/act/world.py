@@ -1,23 +1,23 @@
-"""ACT: carry out a plan in a world, with checkpoints by replay. This module holds what all worlds have in common.
+"""ACT: carry out a plan in a world, with checkpoints by snapshot or replay. This module holds what all worlds share.
 
-A world supplies the simulator: how it is reset and stepped, the agent's pose and view, and when the mission is solved.
-All worlds build the map from views in the same way, and show the same parts of the map to agent and planner.
+A world supplies the simulator: how it is reset and stepped, what it shows, and when the mission is solved.
+:mod:`spca.act.mapped_world` adds the map of the grid's worlds.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from spca.act.frame import TextFrame, WorldFrame
+from spca.act.plan_execution import PlanExecution
 from spca.act.snapshots import Parts, Snapshots
-from spca.act.stuck import PATIENCE, StuckDetector
+from spca.act.stuck import StuckDetector
+from spca.body import Body
 from spca.contracts import (
-    DIRECTIONS,
     AgentSource,
     AgentView,
     Checkpoint,
@@ -27,50 +27,53 @@ from spca.contracts import (
     Snapshot,
     Status,
     TraceStep,
-    VisibleObject,
 )
 from spca.errors import RestoreError, WorldError
-from spca.protocols import Episode, Executor, Failed, Finished
-from spca.sense import perception
+from spca.protocols import Executor, Failed, Finished, Yielded
 from spca.sense.renaming import TRUE_WORDS, Renaming
-from spca.sense.slam import GridMap
 
 
-class MappedWorld(ABC):
-    """A World whose episodes are deterministic: a reset and the same primitives lead to the same state.
+class ActingWorld(ABC):
+    """A World that executes plans.
 
-    After every reset and step, a subclass updates ``_map``, ``_view`` (codes, north up), ``_position`` (displacement
-    from the start cell: rows south, columns east), ``_direction`` and ``inventory``.
+    By default its episodes are deterministic: a reset and the same primitives lead to the same state. A world that
+    cannot go back has one life: it overrides :attr:`one_life_reason`.
 
     Args:
         executor: runs generated code.
+        body: the body of the agent.
         renaming: the words that the planner and generated code are shown. The world itself keeps the true words.
 
     Attributes:
         name: name of the world, for error messages.
-        patience: number of successive primitives without a new state after which an attempt is stuck.
+        patience: number of successive primitives without progress after which an attempt is stuck.
         previous_actions: primitives executed since the reset.
-        restores: how often a checkpoint was restored.
+        restore_count: how often a checkpoint was restored.
         mission: the task in words.
-        inventory: what the agent carries ("key blue"); None if it carries nothing.
     """
 
-    _map: GridMap
-    _view: NDArray[np.uint8]
-    _position: tuple[int, int]
-    _direction: int
-    _start_direction = 0
+    body: Body
 
-    def __init__(self, name: str, executor: Executor, renaming: Renaming = TRUE_WORDS) -> None:
+    def __init__(self, name: str, executor: Executor, body: Body, renaming: Renaming = TRUE_WORDS) -> None:
         self.name = name
+        self.body = body
         self.renaming = renaming
-        self.patience = PATIENCE
+        self.patience = body.budgets.patience
         self.previous_actions: list[int] = []
-        self.restores = 0
+        self.restore_count = 0
         self.mission = ""
-        self.inventory: str | None = None
         self._executor = executor
         self._snapshots = Snapshots()
+
+    @property
+    def one_life_reason(self) -> str:
+        """Why no checkpoint can be restored, so that the world has one life; "" if checkpoints can be restored."""
+        return ""
+
+    @property
+    def can_restore(self) -> bool:
+        """Whether checkpoints can be restored."""
+        return not self.one_life_reason
 
     @property
     @abstractmethod
@@ -84,7 +87,7 @@ class MappedWorld(ABC):
 
     @abstractmethod
     def step(self, code: int) -> None:
-        """Execute one primitive, append it to ``previous_actions``, and add the new view to the map.
+        """Execute one primitive, append it to ``previous_actions``, and observe the new state.
 
         Raises:
             WorldError: the episode is over, or the simulator failed.
@@ -110,6 +113,18 @@ class MappedWorld(ABC):
     def _why_over(self) -> str:
         """Return the reason, in words, why the episode ended before the mission was complete."""
 
+    @abstractmethod
+    def _describe_shown(self) -> Mapping[str, Any]:
+        """Return what the planner is shown of the present state, besides the mission."""
+
+    @abstractmethod
+    def _agent_view(self) -> AgentView:
+        """Return the present values of the body's state attributes."""
+
+    @abstractmethod
+    def _state(self) -> Hashable:
+        """Return the parts of the state by which the stuck detector sees progress."""
+
     @contextmanager
     def _gather_saved_parts(self) -> Iterator[Parts]:
         """Yield the objects whose attributes a snapshot saves and restores, such as the simulator.
@@ -122,16 +137,22 @@ class MappedWorld(ABC):
         """Return the names of the corrections that have changed a judgement of the simulator in this episode."""
         return ()
 
+    def _take_found(self) -> tuple[str, ...]:
+        """Return what was seen or changed for the first time since the last call, such as kinds of things."""
+        return ()
+
     def sense(self) -> Snapshot:
         """Return a snapshot of what the planner is shown."""
-        objects = [replace(thing, name=self.renaming.text(thing.name)) for thing in self._visible_objects()]
-        return Snapshot(
-            mission=self.renaming.text(self.mission),
-            direction=DIRECTIONS[self._direction],
-            inventory=self._describe_inventory(),
-            visible_grid=self._map_words(),
-            visible_objects=tuple(objects),
-        )
+        return Snapshot(self.renaming.text(self.mission), self._describe_shown())
+
+    def frame(self) -> WorldFrame:
+        """Return the present state for people who watch."""
+        rows = tuple(self.body.drawing.draw_rows(self._describe_shown()))
+        return TextFrame(rows, self.draw_picture(), self.reward, self.over)
+
+    def draw_picture(self) -> bytes | None:
+        """Return a picture of the present state as PNG; None for a world without pictures."""
+        return None
 
     def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome:
         """Execute a plan with the generated methods of ``agent`` until it ends, fails or is stuck.
@@ -141,9 +162,31 @@ class MappedWorld(ABC):
             SandboxError: generated code cannot be executed safely.
         """
         self._refuse_when_over()
-        with closing(self._executor.start(agent, plan.steps, self.previous_actions)) as episode:
-            outcome = self._carry_out(plan, episode)
-            return replace(outcome, printed=episode.printed)
+        with closing(self.begin_plan(plan, agent)) as execution:
+            outcome = self._carry_out(plan, execution)
+            return replace(outcome, printed=execution.printed)
+
+    def begin_plan(self, plan: Plan, agent: AgentSource) -> PlanExecution:
+        """Begin to execute a plan with the generated methods of ``agent``; the caller closes the execution.
+
+        Raises:
+            SandboxError: generated code cannot be executed safely.
+        """
+        episode = self._executor.start(agent, plan.steps, self.previous_actions, self.body)
+        detector = StuckDetector(self.patience, self.body.budgets.repeats, self.body.progress)
+        return PlanExecution(episode, detector)
+
+    def advance_plan(self, execution: PlanExecution) -> Yielded | Finished | Failed:
+        """Show generated code the present state; return its next primitive, which is not executed, or the plan's end.
+
+        Raises:
+            WorldError: what the agent sees cannot be sent to its worker.
+            SandboxError: generated code cannot be executed safely.
+        """
+        try:
+            return execution.advance(self._agent_view(), self._state())
+        except ValueError as error:
+            raise WorldError(f"{self.name}: {error}") from error
 
     def checkpoint(self) -> Checkpoint:
         """Return a checkpoint of the present state: the primitives since the reset, and the hash of the state."""
@@ -158,9 +201,11 @@ class MappedWorld(ABC):
         The hash of the new state must equal the hash in the checkpoint.
 
         Raises:
-            RestoreError: the primitives cannot be replayed, or lead to a state with another hash.
+            RestoreError: the world has one life, or the primitives cannot be replayed or lead to another state.
         """
-        self.restores += 1
+        if not self.can_restore:
+            raise RestoreError(f"{self.name}: this world has one life: no earlier state can be restored")
+        self.restore_count += 1
         with self._gather_saved_parts() as parts:
             loaded = self._snapshots.load(checkpoint, parts)
         if not (loaded and self._hash() == checkpoint.state_hash):
@@ -178,15 +223,10 @@ class MappedWorld(ABC):
         if self._hash() != checkpoint.state_hash:
             raise RestoreError(f"{self.name}: replaying {count} primitives led to another state")
 
-    def _carry_out(self, plan: Plan, episode: Episode) -> Outcome:
+    def _carry_out(self, plan: Plan, execution: PlanExecution) -> Outcome:
         trace: list[TraceStep] = []
-        detector = StuckDetector(self.patience)
-        detector.observe(self._state())
         while True:
-            try:
-                event = episode.advance(self._agent_view())
-            except ValueError as error:
-                raise WorldError(f"{self.name}: {error}") from error
+            event = self.advance_plan(execution)
             if isinstance(event, Finished):
                 return Outcome.goal_not_reached(**self._end(trace))
             if isinstance(event, Failed):
@@ -196,45 +236,6 @@ class MappedWorld(ABC):
             trace.append(event.step)
             if self.over:
                 return self._make_end_outcome(trace, plan)
-            reason = detector.observe(self._state())
-            if reason is not None:
-                return Outcome.failure(Status.STUCK, reason, plan, event.step.position, **self._end(trace))
-
-    def _visible_objects(self) -> tuple[VisibleObject, ...]:
-        return perception.visible_objects(perception.facing_view(self._view, self._direction))
-
-    def _mark_view(self) -> NDArray[np.uint8]:
-        """Return the view with the agent's cell marked."""
-        view = self._view.copy()
-        view[perception.agent_cell(len(view), self._direction)] = perception.AGENT
-        return view
-
-    def _agent_view(self) -> AgentView:
-        return AgentView(
-            mission=self.renaming.text(self.mission),
-            full_grid=self._map.mark_agent(self._position),
-            observation=self._mark_view(),
-            direction=self._direction,
-            inventory=self._describe_inventory(),
-            position=self._map.index(self._position),
-            start_position=self._map.origin,
-            start_direction=self._start_direction,
-            words=self.renaming.vocabulary,
-        )
-
-    def _state(self) -> Hashable:
-        """Return the parts of the state by which the stuck detector sees progress: pose, inventory and map."""
-        grid = self._map
-        return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
-
-    def _map_words(self) -> tuple[tuple[str, ...], ...]:
-        """Return the present map as words, with the agent's cell marked."""
-        grid = self._map.mark_agent(self._position)
-        return perception.grid_words(grid, self.renaming.vocabulary)
-
-    def _describe_inventory(self) -> str | None:
-        """Return what the agent carries, in the words of the run; None if it carries nothing."""
-        return self.inventory and self.renaming.text(self.inventory)
 
     def _refuse_when_over(self) -> None:
         if self.over:
@@ -252,10 +253,9 @@ class MappedWorld(ABC):
     def _end(self, trace: Sequence[TraceStep]) -> EpisodeEnd:
         return {
             "trace": tuple(trace),
-            "last_map": self._map_words(),
+            "shown": self._describe_shown(),
             "reward": self.reward,
             "corrections": self._corrections(),
             "state_hash": self._hash(),
-            "direction": DIRECTIONS[self._direction],
-            "inventory": self._describe_inventory(),
+            "found": self._take_found(),
         }

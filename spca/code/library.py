@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from spca.code import agent_source, method_lists
-from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
+from spca.contracts import TrustedPDDL
 from spca.llm import feedback
 
 MAX_ACTIONS: Final = 2400
@@ -79,16 +79,18 @@ def method_at(source: str) -> Callable[[int], str]:
     return lambda line: next((m.name for m in methods if m.first_line <= line <= m.last_line), "")
 
 
-def find_cited(source: str, error: str) -> tuple[str, ...]:
+def find_cited(source: str, error: str, primitives: Collection[str]) -> tuple[str, ...]:
     """Return the methods that an error names in its traceback or in its list of the last primitives.
 
     The agent's primitives are left out.
     """
-    existing = agent_source.methods_of(source).keys() - PRIMITIVE_METHODS
+    existing = agent_source.methods_of(source).keys() - set(primitives)
     return tuple(name for name in feedback.find_cited_methods(error) if name in existing)
 
 
-def find_involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
+def find_involved(
+    source: str, actions: Collection[str], primitives: Collection[str], error: str = "", room: int = MAX_SOURCE
+) -> tuple[str, ...]:
     """Return the methods that the ``error`` names, the ``actions``, and the helpers that the actions call.
 
     An action that does not exist is replaced by the existing action whose name shares most words with its name.
@@ -102,8 +104,8 @@ def find_involved(source: str, actions: Collection[str], error: str = "", room: 
     """
     chosen: list[str] = []
     used = 0
-    cited = find_cited(source, error)
-    reachable = _sort_by_mentions(_find_reachable(source, actions), error)
+    cited = find_cited(source, error, primitives)
+    reachable = _sort_by_mentions(_find_reachable(source, actions, primitives), error)
     for name in dict.fromkeys((*cited, *reachable)):
         size = len(agent_source.method_source(source, name)) + 2  # and the blank line between methods
         if used + size <= (MAX_SOURCE if name in cited else room):
@@ -124,14 +126,14 @@ def sources(source: str, names: Collection[str]) -> str:
     return "\n\n".join([head, *texts])
 
 
-def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
+def excerpts(source: str, error: str, primitives: Collection[str], leave_out: Collection[str]) -> str:
     """Return the lines around each line that the ``error`` names, from methods that are not in ``leave_out``.
 
     The excerpts have at most :data:`MAX_EXCERPTS` characters.
     """
     lines = agent_source.split_lines(source)
     places = feedback.find_cited_lines(error)
-    wanted = set(find_cited(source, error)).difference(leave_out)
+    wanted = set(find_cited(source, error, primitives)).difference(leave_out)
     shown: list[str] = []
     for method in agent_source.signatures(source):
         first = method.first_line
@@ -174,21 +176,26 @@ def fit_trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
 
 
 def listing(
-    source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = (), room: int = MAX_METHODS
+    source: str,
+    primitives: Collection[str],
+    *,
+    relevant_to: Collection[str],
+    leave_out: Collection[str] = (),
+    room: int = MAX_METHODS,
 ) -> str:
     """List the signature and the first docstring line of each method, in at most ``room`` characters.
 
     The methods most relevant to the actions ``relevant_to`` come first. Primitives and the methods in ``leave_out`` are
     omitted.
     """
-    hidden = {*leave_out, *PRIMITIVE_METHODS}
+    hidden = {*leave_out, *primitives}
     methods = [method for method in agent_source.signatures(source) if method.name not in hidden]
     ranked = method_lists.sort_by_relevance(source, methods, relevant_to)
     entries = [(method_lists.call(source, method), method.doc) for method in ranked]
     return method_lists.fit_lines(entries, room, whole=True)
 
 
-def _find_reachable(source: str, actions: Collection[str]) -> Sequence[str]:
+def _find_reachable(source: str, actions: Collection[str], primitives: Collection[str]) -> Sequence[str]:
     """Return the actions and all methods that they call, breadth first.
 
     An action that does not exist is replaced by the most similar existing action.
@@ -203,7 +210,7 @@ def _find_reachable(source: str, actions: Collection[str]) -> Sequence[str]:
     if pending and "__init__" in calls:
         pending.append("__init__")
 
-    known = {*pending, *PRIMITIVE_METHODS}
+    known = {*pending, *primitives}
     for name in pending:  # the list grows during the loop
         pending.extend(other for other in calls[name] if other not in known)
         known.update(calls[name])

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from spca.body import AgentInterface
 from spca.code import compilation
 from spca.code.agent_source import (
     AGENT_CLASS,
@@ -33,7 +34,7 @@ from spca.code.patch_repairs import make_helpers_static, remove_main_guard
 from spca.code.patch_rules import Patch, check_action, check_callers, check_calls, check_method, dissect, is_static
 from spca.code.policy import check as policy
 from spca.common.text import escape_code, one_line
-from spca.contracts import PRIMITIVE_METHODS, AgentSource
+from spca.contracts import AgentSource
 from spca.errors import PatchError
 
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -75,12 +76,15 @@ class _Edit:
 
 
 @compilation.refusing()
-def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None = None) -> MergeResult:
+def merge(
+    base: str, patch: str, interface: AgentInterface, expected: Mapping[str, tuple[str, ...]] | None = None
+) -> MergeResult:
     """Merge the methods of ``patch`` into ``class Agent`` of ``base``: replace existing methods, append new methods.
 
     Args:
         base: source of the agent module.
         patch: raw ``def`` blocks, either at the top level or inside ``class Agent:``.
+        interface: names of the agent's primitives and state.
         expected: actions that the result must define, each with its parameter names without ``self``. Each action must
             be a generator that accepts this number of positional arguments.
 
@@ -90,12 +94,12 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
     """
     patch = remove_main_guard(escape_code(patch))
     kept = methods_of(base)
-    policy.check_patch(patch, base)
+    policy.check_patch(patch, base, interface)
 
     static_before = [name for name, node in kept.items() if is_static(node)]
     patch, static = make_helpers_static(patch, expected or (), static_before)
     parts = dissect(patch)
-    for name in PRIMITIVE_METHODS:
+    for name in interface.primitives:
         if name in kept:  # the policy accepts only unchanged primitives
             parts.methods.pop(name, None)
     for name, node in parts.methods.items():
@@ -110,9 +114,9 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
     merged = methods_of(text)
     for name, parameters in (expected or {}).items():
         check_action(name, parameters, merged.get(name))
-    check_calls(parts.methods, merged)
+    check_calls(parts.methods, merged, interface.primitives)
     check_callers(parts.methods, kept, merged)
-    policy.check_agent(AgentSource(text))
+    policy.check_agent(AgentSource(text), interface)
     return MergeResult(text, find_changed_methods(base, text))
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
 from spca.code.agent_source import AGENT_CLASS, Layout, is_generator, layout, parse, positional, rebinds_self
 from spca.code.call_binding import fault_of_call
-from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import PatchError
 
 _MAX_CALLERS: Final = 5
@@ -91,7 +90,9 @@ def check_action(name: str, parameters: tuple[str, ...], node: ast.FunctionDef |
         raise PatchError(f"{name} must be a generator: yield primitive codes, or yield from other actions")
 
 
-def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef]) -> None:
+def check_calls(
+    methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef], primitives: Collection[str]
+) -> None:
     """Refuse calls that are always mistakes.
 
     If the call of a generator or primitive stands without ``yield``, its result is discarded and nothing happens.
@@ -104,11 +105,11 @@ def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast
         for node in ast.walk(method):
             match node:
                 case ast.YieldFrom(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
-                    if name in PRIMITIVE_METHODS:
+                    if name in primitives:
                         call = f"line {node.lineno}: self.{name}() is one primitive code"
                         raise PatchError(f"{call}: write yield self.{name}(), without from")
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
-                    if name in PRIMITIVE_METHODS:
+                    if name in primitives:
                         raise PatchError(f"line {node.lineno}: self.{name}() alone does nothing; yield it")
                     if name in merged and is_generator(merged[name]):
                         raise PatchError(f"line {node.lineno}: self.{name}(...) alone does nothing; yield from it")

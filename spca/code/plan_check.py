@@ -11,17 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
+from spca.body import NamingRules, Renamer
 from spca.code.agent_source import methods_of, positional
 from spca.code.call_binding import arguments_of, fault_of_names
 from spca.contracts import ActionSchema, AgentSource, PlanStep
-from spca.sense import object_names
-from spca.sense.renaming import TRUE_WORDS, Renaming, find_meaning
 
 MAX_TOLD: Final = 3
 """Largest number of times that faults are reported for one question."""
-
-_KINDS: Final = ("key", "door", "ball", "box")
-"""Kinds of objects: if a parameter's name is one of these words, the parameter takes an object of this kind."""
 
 
 class PlanCheck:
@@ -34,13 +30,17 @@ class PlanCheck:
         agent: the agent whose methods the plans call; None for an agent without methods.
         told: the words of the mission and the map. The names of objects may consist of these words only; None allows
             any name.
-        renaming: the renaming of words that examples of names in the messages follow.
+        names: the body's rules for names of objects.
+        rename: renames the words of examples of names in the messages.
     """
 
-    def __init__(self, agent: AgentSource | None, told: frozenset[str] | None, renaming: Renaming = TRUE_WORDS) -> None:
+    def __init__(
+        self, agent: AgentSource | None, told: frozenset[str] | None, names: NamingRules, rename: Renamer
+    ) -> None:
         self._source = agent.text if agent else ""
         self._told = told
-        self._renaming = renaming
+        self._names = names
+        self._rename = rename
         self._methods = methods_of(agent.text) if agent else {}
         self._reported: set[str] = set()
         self._reports_left = MAX_TOLD
@@ -67,10 +67,9 @@ class PlanCheck:
         """Yield a fault for each object whose name contains a word that is not allowed."""
         if self._told is None:
             return
-        for name in dict.fromkeys(chain.from_iterable(map(_iterate_objects, steps))):
-            if fault := object_names.fault_of(name, self._told):
-                advice = object_names.advice(name, self._told, self._renaming)
-                yield f"object {written.get(name, name)}: {fault}; {advice}"
+        for step in steps:
+            for name, fault in self._names.find_name_faults(step, self._told, self._rename):
+                yield f"object {written.get(name, name)}: {fault}"
 
     def _method_faults(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema]) -> Iterator[str]:
         """Yield a fault for each step whose arguments do not fit the existing method of the same name."""
@@ -83,30 +82,20 @@ class PlanCheck:
                 yield fault
 
     def _fault_of_kinds(self, step: PlanStep, node: ast.FunctionDef) -> str:
-        """Return a fault if a step passes an object of the wrong kind, such as a key for the parameter ``door``; else
+        """Return a fault if a step passes an object of the wrong kind, such as a coin for the parameter ``slot``; else
         "".
-
-        If no door is involved, a wrong kind is a fault only if another parameter also got a wrong object and wants this
-        kind.
         """
         passed = arguments_of(self._source, step)
         if not isinstance(passed, dict):
             passed = dict(zip(positional(node)[1:], passed, strict=False))
-        wrong = {name: arg for name, arg in passed.items() if _has_other_kind(name, arg)}
-        wanted_kinds = {_kind(name) for name in wrong}
-        for name, arg in wrong.items():
-            kind = object_names.kind_of(arg)
-            if "door" in (kind, _kind(name)) or kind in wanted_kinds:
-                return (
-                    f"step {step} passes {arg} for '{name}', but the method that exists is {_call(node)}: "
-                    f"give the action these parameters in this order, and the objects the types that go with them"
-                )
-        return ""
-
-
-def _iterate_objects(step: PlanStep) -> Iterator[str]:
-    """Yield the arguments of a step, without the agent, which may be the first argument."""
-    return (arg for number, arg in enumerate(step.args) if number or object_names.is_thing(arg))
+        wrong = self._names.find_wrong_argument(passed)
+        if wrong is None:
+            return ""
+        name, arg = wrong
+        return (
+            f"step {step} passes {arg} for '{name}', but the method that exists is {_call(node)}: "
+            f"give the action these parameters in this order, and the objects the types that go with them"
+        )
 
 
 def _fault_of_order(schema: ActionSchema, node: ast.FunctionDef) -> str:
@@ -126,15 +115,3 @@ def _fault_of_order(schema: ActionSchema, node: ast.FunctionDef) -> str:
 def _call(node: ast.FunctionDef) -> str:
     parameters = ", ".join(positional(node)[1:])
     return f"{node.name}({parameters})"
-
-
-def _kind(parameter: str) -> str:
-    """Return the kind of object that a parameter's name denotes; "" if the name denotes no kind."""
-    kind = find_meaning(parameter.rstrip("_0123456789"))
-    return kind if kind in _KINDS else ""
-
-
-def _has_other_kind(parameter: str, arg: str) -> bool:
-    """Return whether an argument is an object of another kind than the kind that the parameter's name denotes."""
-    kind = object_names.kind_of(arg)
-    return kind in _KINDS and _kind(parameter) not in ("", kind)

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from spca.code import agent_source, library
-from spca.contracts import AgentSource, Checkpoint, Plan
+from spca.contracts import AgentSource, Checkpoint, LevelSpec, Plan
 from spca.errors import RestoreError, WorldError
 from spca.llm.feedback import failure_report
 from spca.protocols import RegressionCheck, World
@@ -25,7 +26,7 @@ MAX_RERUNS: Final = 20
 class SolvedLevel:
     """A solved level: the state at the start of its last round, and the plan that succeeded from this state."""
 
-    env_id: str
+    level: LevelSpec
     seed: int
     checkpoint: Checkpoint
     plan: Plan
@@ -35,26 +36,42 @@ class RegressionSuite:
     """Memory of solved levels, which re-runs the levels that use a changed method. No LLM is called.
 
     Args:
-        make_world: function that creates a world from an environment id and a seed.
+        make_world: function that creates a world from a level and a seed.
         limit: largest number of levels that run again for one patch; the most diverse levels are chosen.
         enabled: whether to check; if False, every patch passes.
     """
 
     def __init__(
-        self, make_world: Callable[[str, int], World], limit: int = MAX_RERUNS, *, enabled: bool = True
+        self, make_world: Callable[[LevelSpec, int], World], limit: int = MAX_RERUNS, *, enabled: bool = True
     ) -> None:
         self._make_world = make_world
         self._enabled = enabled
         self._limit = limit
         self._solved: list[SolvedLevel] = []
+        self._counts: Counter[tuple[str, tuple[str, ...]]] = Counter()  # of (family, actions)
+
+    def wants(self, name: str, actions: tuple[str, ...]) -> bool:
+        """Return whether a solved level would be remembered.
+
+        Of levels with the same actions and environment family, a check can only choose the first :attr:`limit`.
+
+        Args:
+            name: environment id or name of the level.
+            actions: actions of the plan.
+        """
+        return self._counts[_family(name), actions] < self._limit
 
     def extend(self, levels: Iterable[SolvedLevel]) -> None:
-        """Remember more solved levels."""
-        self._solved.extend(levels)
+        """Remember more solved levels, unless they are not wanted."""
+        for level in levels:
+            if self.wants(level.level.id, level.plan.actions):
+                self._counts[_family(level.level.id), level.plan.actions] += 1
+                self._solved.append(level)
 
     def forget(self) -> None:
         """Forget all solved levels."""
         self._solved.clear()
+        self._counts.clear()
 
     def against(self, library: AgentSource) -> RegressionCheck:
         """Return a function that checks a new agent against ``library``, the agent that solved the earlier levels."""
@@ -68,17 +85,17 @@ class RegressionSuite:
         if not changed:
             return None
 
-        affected: list[SolvedLevel] = []
-        for level in self._solved:
-            reached = agent_source.call_closure(agent.text, level.plan.actions)
-            if changed & reached:
-                affected.append(level)
+        @cache
+        def is_affected(actions: tuple[str, ...]) -> bool:
+            return bool(changed & agent_source.call_closure(agent.text, actions))
+
+        affected = [level for level in self._solved if is_affected(level.plan.actions)]
 
         names = ", ".join(sorted(changed))
         for solved in most_diverse(affected, self._limit):
             failure = self._failure(solved, agent)
             if failure is not None:
-                _LOG.info("a patch of %s is refused: %s seed %d fails", names, solved.env_id, solved.seed)
+                _LOG.info("a patch of %s is refused: %s seed %d fails", names, solved.level.name, solved.seed)
                 intro = f"Regression: the rewritten {names} breaks a level that was solved before: keep what worked."
                 return f"{intro}\n{failure}"
         return None
@@ -89,12 +106,16 @@ class RegressionSuite:
         A level that cannot be replayed counts as failed, because nothing shows that ``agent`` still solves it.
         """
         try:
-            with closing(self._make_world(solved.env_id, solved.seed)) as world:
+            with closing(self._make_world(solved.level, solved.seed)) as world:
+                if not world.can_restore:
+                    return None  # a world with one life cannot be played again
                 world.restore(solved.checkpoint)
                 outcome = world.run_sim(solved.plan, agent)
         except (WorldError, RestoreError) as error:
             return f"it cannot be played again: {error}"
-        return None if outcome.solved else failure_report(solved.plan, outcome, library.method_at(agent.text))
+        return (
+            None if outcome.solved else failure_report(solved.plan, outcome, world.body, library.method_at(agent.text))
+        )
 
 
 def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
@@ -109,14 +130,14 @@ def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
     remaining = list(levels)
 
     def familiarity(level: SolvedLevel) -> tuple[int, int]:
-        return actions[level.plan.actions], families[_family(level.env_id)]
+        return actions[level.plan.actions], families[_family(level.level.id)]
 
     while remaining and len(chosen) < limit:
         best = min(remaining, key=familiarity)
         remaining.remove(best)
         chosen.append(best)
         actions[best.plan.actions] += 1
-        families[_family(best.env_id)] += 1
+        families[_family(best.level.id)] += 1
     return chosen
 
 

@@ -11,6 +11,7 @@ from spca.common.command import EXIT_FINISHED, ExitHandler, program
 from spca.common.installation import where_runs_lie
 from spca.common.text import one_line
 from spca.evaluation.ablations.options import StudyOptions
+from spca.plugins.loaded import format_plugin_flags
 from spca.runs.phases import LoadPhases
 
 
@@ -23,7 +24,8 @@ def study_ablations(
     from spca.runs.run import play_run
 
     path = begin_study(options) if options.resume is None else resume_study(options, options.resume)
-    exit_handler.go_on = f"{program()} ablations --resume {path.name}{where_runs_lie(path.parent)}"
+    where = f"{where_runs_lie(path.parent)}{format_plugin_flags()}"
+    exit_handler.go_on = f"{program()} ablations --resume {path.name}{where}"
 
     learn = partial(play_run, ExitHandler(), load_phases())
     play = partial(evaluate, exit_handler=ExitHandler(), load_phases=load_phases)

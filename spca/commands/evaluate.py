@@ -6,6 +6,7 @@ from spca.commands.shared_options import Handed
 from spca.common.command import EXIT_FINISHED, ExitHandler, program
 from spca.common.installation import where_runs_lie
 from spca.evaluation.options import EvaluateOptions
+from spca.plugins.loaded import format_plugin_flags
 from spca.runs.phases import LoadPhases
 
 
@@ -25,12 +26,14 @@ def evaluate(
         folder, episodes = begin_evaluation(options, phases)
     else:
         folder, episodes = resume_evaluation(options, name, phases)
-    exit_handler.go_on = f"{program()} evaluate --resume {folder.id}{where_runs_lie(folder.path.parent)}"
+    where = f"{where_runs_lie(folder.path.parent)}{format_plugin_flags()}"
+    exit_handler.go_on = f"{program()} evaluate --resume {folder.id}{where}"
 
     if not options.how.quiet:
         announce(folder, len(episodes))
     with show_progress(options.how.quiet) as progress:
-        results = Harness(folder, load_phases, options.how.workers, progress).run(episodes)
+        harness = Harness(folder, load_phases, options.how.workers, progress, options.how.executor)
+        results = harness.run(episodes)
 
     folder = EvaluationFolder.load(folder.path)  # loaded again, because the file now records the end
     page = write_page(results, folder, phases.make_world)

@@ -8,11 +8,10 @@ from spca.runs.options import RunOptions
 
 def list_levels(options: RunOptions = RunOptions()) -> int:
     """List the categories and levels that a run with these options learns."""
-    from spca.runs.curriculum import select_tasks
+    from spca.runs.curriculum import list_names, select_tasks
     from spca.runs.resolution import find_run
     from spca.runs.screen.display import list_tasks
 
     settings, begun = find_run(options)
-    tasks = select_tasks(settings, begun)
-    list_tasks([(task.category, task.level, task.env_id) for task in tasks])
+    list_tasks(list_names(select_tasks(settings, begun)))
     return EXIT_FINISHED

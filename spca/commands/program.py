@@ -9,10 +9,11 @@ from typing import Final
 
 from cyclopts import App
 
-from spca import __version__
 from spca.common.command import PROGRAM_VARIABLE, ExitHandler
 from spca.common.options.command_line import make_app, run_app
+from spca.plugins.named import load_named_plugins
 from spca.runs.phases import LoadPhases
+from spca.version import __version__
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "run": ("run:learn", "learn the levels (default)"),
@@ -35,6 +36,8 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "replay": ("replay:replay", "an episode again, exactly: as text, picture, GIF or MP4"),
     "watch": ("watch:watch", "the page of a run, live while the run goes on"),
     "query": ("query:query", "SQL over any number of runs"),
+    "worlds": ("worlds:list_worlds", "worlds and whatever else is registered, and by which plugin"),
+    "export": ("export:export", "what a run has learned, as a program of another harness"),
     "pack": ("pack:pack", "a run's calls as one file, which replay/FOLDER answers from"),
 }
 """Command -> (``MODULE:FUNCTION`` in this package, help text). The list of commands shows one paragraph of the text."""
@@ -79,5 +82,7 @@ def run_program(
     """
     app = make_program(os.environ.get(PROGRAM_VARIABLE, "main.py"), programs)
     with ExitHandler() as exit_handler:
-        exit_handler.code = run_app(app, argv, OLD_NAMES, exit_handler=exit_handler, load_phases=load_phases)
+        exit_handler.code = run_app(
+            app, argv, OLD_NAMES, load_plugins=load_named_plugins, exit_handler=exit_handler, load_phases=load_phases
+        )
     return exit_handler.code

@@ -26,6 +26,7 @@ def replay(
 
     from spca.common.printing import open_console
     from spca.evaluation.report_command import find_evaluation, replay_episode
+    from spca.plugins.loaded import require_plugins
     from spca.report.finding import find_one
     from spca.report.read.recordings import find_recording
     from spca.report.read.run_files import open_run
@@ -37,4 +38,5 @@ def replay(
         if folder := find_evaluation(run, where.folder):
             return replay_episode(folder, level, options, make_world, console)
         files = open_run(find_one(run, where.folder, Path.cwd()))
+        require_plugins(files.info, f"run {files.path.name}")
         return playback.replay(find_recording(files, level), options, make_world, console)

@@ -85,13 +85,16 @@ def report(
 def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker) -> None:
     """Print the tables of the selected runs, and write their page unless ``options.no_page`` is set."""
     from spca.common.printing import open_console
+    from spca.plugins.loaded import require_plugins
     from spca.report import terminal
+    from spca.report.read.run_files import open_run
 
     console = open_console()
     folders, target = _find_folders(run, options)
-    if not options.no_page:
+    if not options.no_page:  # a page re-simulates every attempt, for which it needs the run's worlds
         check_target(target)
-
+        for folder in filter(None, folders):
+            require_plugins(open_run(folder).info, f"run {folder.name}")
     with _show_progress() as show_level:
         runs, comparisons, pieces = _read_runs(folders, options, make_world, show_level)
 
@@ -110,9 +113,11 @@ def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker
 def _print_resume_command(run: model.Run, console: Console) -> None:
     """Print the command that resumes a run, if the run was stopped before its last level."""
     from spca.common.printing import make_text
+    from spca.plugins.loaded import format_plugin_flags
 
     if run.state == "stopped" and run.finished < run.planned:
-        command = f"{program()} --resume {run.id}{where_runs_lie(Path(run.folder).parent)}"
+        where = f"{where_runs_lie(Path(run.folder).parent)}{format_plugin_flags()}"
+        command = f"{program()} --resume {run.id}{where}"
         console.print(make_text(f"go on with: {command}"), soft_wrap=True)
 
 

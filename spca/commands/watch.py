@@ -43,11 +43,14 @@ def watch(
     Args:
         run: run id or run folder (default: the latest run)
     """
+    from spca.plugins.loaded import require_plugins
     from spca.report.finding import find_one
     from spca.report.live.watch import serve
+    from spca.report.read.run_files import open_run
 
     try:
         folder = find_one(run, where.folder, Path.cwd())
+        require_plugins(open_run(folder).info, f"run {folder.name}")
         print("open this address in a browser; Ctrl-C ends:", file=sys.stderr)
         serve(folder, load_phases().make_world, host=options.host, port=options.port, announce=announce)
     except KeyboardInterrupt:

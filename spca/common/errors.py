@@ -48,6 +48,10 @@ class SettingsError(UserError):
     """A flag, environment variable or folder that cannot be used."""
 
 
+class PluginError(UserError):
+    """A plugin is missing, fails, or is not the one that a run has used."""
+
+
 class WorkspaceBusyError(UserError):
     """Another process holds the lock of the workspace."""
 

@@ -152,12 +152,37 @@ def whole_lines(path: Path) -> list[bytes]:
     data = read_bytes(path, _MAX_LOG_BYTES)
     *lines, torn = data.split(b"\n")
     if torn:
-        _LOG.info("%s: a torn last line of %d bytes is cut off", path, len(torn))
-        try:
-            os.truncate(path, len(data) - len(torn))
-        except OSError as error:
-            raise FileError(path, f"its torn last line cannot be cut off: {error.strerror}") from error
+        _cut_torn_line(path, len(data) - len(torn), len(torn))
     return lines
+
+
+def read_whole_lines(path: Path) -> Iterator[bytes]:
+    """Yield the complete lines of a file of any size, and cut an incomplete last line off the file.
+
+    Yield nothing if the file does not exist.
+
+    Raises:
+        FileError: see :func:`whole_lines`.
+    """
+    if not os.path.lexists(path):
+        return
+    with open_to_read(path) as file:
+        end = 0
+        for line in file:
+            if not line.endswith(b"\n"):
+                _cut_torn_line(path, end, len(line))
+                return
+            end += len(line)
+            yield line[:-1]
+
+
+def _cut_torn_line(path: Path, end: int, torn: int) -> None:
+    """Cut an incomplete last line of ``torn`` bytes off a file, which then has ``end`` bytes."""
+    _LOG.info("%s: a torn last line of %d bytes is cut off", path, torn)
+    try:
+        os.truncate(path, end)
+    except OSError as error:
+        raise FileError(path, f"its torn last line cannot be cut off: {error.strerror}") from error
 
 
 def check_folder(path: Path) -> None:

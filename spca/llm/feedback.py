@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from spca.contracts import PRIMITIVE_METHODS, FailedPlan, Outcome, Plan, TraceStep
-from spca.sense.map_text import end_state
+from spca.body import Body
+from spca.contracts import FailedPlan, Outcome, Plan, TraceStep
 
 _LAST_PRIMITIVES: Final = 24
 _MAX_PLAN: Final = 400
@@ -16,6 +16,8 @@ _MAX_MESSAGE: Final = 400
 _MAX_TRACEBACK: Final = 900
 _MAX_PRINTED: Final = 400
 _MAX_ERROR: Final = 1500
+_MAX_FOUND: Final = 20
+"""Largest number of discoveries of one plan that the planner is told."""
 _FRAME: Final = re.compile(r"^  \S+, line (\d+), in (\w+)$", re.MULTILINE)
 """A frame of the traceback; groups: line number, method."""
 _PLACE: Final = re.compile(r"\((\w+)(?: > (\w+))?, line (\d+)\)")
@@ -26,12 +28,13 @@ more.
 """
 
 
-def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str] = lambda _line: "") -> str:
-    """Return a report on a failed attempt: status, failing step, traceback, last primitives and final map.
+def failure_report(plan: Plan, outcome: Outcome, body: Body, method_at: Callable[[int], str] = lambda _line: "") -> str:
+    """Return a report on a failed attempt: status, failing step, traceback, last primitives and final state.
 
     Each part is shortened to a fixed number of characters.
 
     Args:
+        body: names the primitives and describes the final state.
         method_at: returns the method that contains a line of the agent's source, "" if no method contains the line.
     """
     status = outcome.status.value
@@ -48,19 +51,26 @@ def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str]
     lines.append(f"primitives executed: {outcome.steps}")
     if outcome.trace:
         last = outcome.trace[-_LAST_PRIMITIVES:]
-        lines.append(f"last primitives: {_describe_primitives(last, method_at)}")
+        lines.append(f"last primitives: {_describe_primitives(last, body.interface.primitives, method_at)}")
     if outcome.printed.strip():
         lines += ["printed:", shorten_middle(outcome.printed.strip(), _MAX_PRINTED)]
-    end = end_state(outcome.last_map, outcome.direction or None, outcome.inventory)
-    return "\n".join([*lines, "map at the end:", *end])
+    return "\n".join([*lines, *body.drawing.describe_end(outcome.shown)])
 
 
 def plan_failure(failed: Sequence[FailedPlan]) -> dict[str, Any]:
-    """Return the feedback on the failed plans of a level, in the given order (oldest first)."""
+    """Return the feedback on the plans of a level that did not solve it, in the given order (oldest first).
+
+    If a plan has discovered something, the feedback does not call all plans failed.
+    """
     plans = []
     for failed_plan in failed:
         text = shorten_middle(failed_plan.plan, _MAX_PLAN)
-        plans.append({"plan": text, "status": failed_plan.status, "message": _find_reason(failed_plan)})
+        if failed_plan.found:
+            plans.append({"plan": text, "discovered": list(failed_plan.found[:_MAX_FOUND])})
+        else:
+            plans.append({"plan": text, "status": failed_plan.status, "message": _find_reason(failed_plan)})
+    if any(failed_plan.found for failed_plan in failed):
+        return {"kind": "plans_so_far", "plans": plans}
     return {"kind": "plan_failed", "failed_plans": plans}
 
 
@@ -107,14 +117,14 @@ def find_cited_lines(report: str) -> frozenset[int]:
     return frozenset(int(line) for line in numbers if len(line) < 8)  # a longer number is no line of the agent
 
 
-def _describe_primitives(trace: Sequence[TraceStep], method_at: Callable[[int], str]) -> str:
-    """Return primitives with their places; join a run of equal steps: ``toggle x3 (walk > _step, line 70)``."""
+def _describe_primitives(trace: Sequence[TraceStep], names: Sequence[str], method_at: Callable[[int], str]) -> str:
+    """Return primitives with their places; join a run of equal steps: ``push x3 (go > _step, line 70)``."""
     parts = []
     for (code, action, line), equal_steps in groupby(trace, key=lambda step: (step.code, step.action, step.line)):
         count = len(list(equal_steps))
         times = f" x{count}" if count > 1 else ""
         method = method_at(line)
         place = f"{action} > {method}" if method not in ("", action) else action
-        primitive = PRIMITIVE_METHODS[code]
+        primitive = names[code]
         parts.append(f"{primitive}{times} ({place}, line {line})")
     return "; ".join(parts)

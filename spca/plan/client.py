@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, Final
 
-from spca.common.errors import SettingsError
+from spca.common.errors import PluginError, SettingsError
+from spca.plan.engines import AddedEngine
 from spca.plan.wire import receive_message, send_message
 
 _LOG: Final = logging.getLogger(__name__)
@@ -34,18 +37,23 @@ class ServerProcess:
     """Handle of a process that runs :mod:`spca.plan.worker`.
 
     The constructor does not wait until the process is ready.
+
+    Args:
+        added: the engines of plugins that the process may use.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, added: Sequence[AddedEngine] = ()) -> None:
         # PYTHONPATH precedes the standard library, so an installed package, which is found anyway, is not added.
         is_installed = _ROOT.name in ("site-packages", "dist-packages")
         paths = [] if is_installed else [str(_ROOT)]
         if inherited := os.environ.get("PYTHONPATH"):
             paths.append(inherited)
+        # Plugins lie where this process finds modules, which may be another place than the solver's process knows.
+        plugins = json.dumps({"engines": list(map(asdict, added)), "path": sys.path if added else []})
         self._connection, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "spca.plan.worker", str(os.getpid())],
+                [sys.executable, "-P", "-m", "spca.plan.worker", str(os.getpid()), plugins],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -70,6 +78,7 @@ class ServerProcess:
 
         Raises:
             GoneError: the process has ended.
+            PluginError: an engine of a plugin cannot be used.
             SettingsError: Unified Planning cannot be loaded.
         """
         if self._ready:
@@ -77,6 +86,8 @@ class ServerProcess:
         message = self.receive(time.monotonic() + START_LIMIT)
         if message is None:
             raise SettingsError(f"Unified Planning was not loaded within {START_LIMIT:g} s")
+        if "plugin" in message:
+            raise PluginError(message["plugin"])
         if "failed" in message:
             raise SettingsError(f"Unified Planning cannot be loaded: {message['failed']}")
         self._ready = True

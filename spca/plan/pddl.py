@@ -18,7 +18,8 @@ from itertools import pairwise, zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spca.contracts import PRIMITIVE_METHODS, ActionSchema, Plan, PlannedAction, PlannerMode, PlanStep, SolveResult
+from spca.body import NO_INTERFACE, AgentInterface
+from spca.contracts import ActionSchema, Plan, PlannedAction, PlannerMode, PlanStep, SolveResult
 from spca.errors import PlanTextError
 
 MAX_CHARS = 200_000
@@ -26,18 +27,6 @@ MAX_CHARS = 200_000
 
 MAX_DEPTH = 100
 """Largest number of nested parentheses in a domain or problem."""
-
-STATE_ATTRIBUTES: tuple[str, ...] = (
-    "mission",
-    "current_dir",
-    "current_observation",
-    "full_grid",
-    "inventory",
-    "previous_actions",
-    "start_position",
-    "start_dir",
-)
-"""Attributes of the agent that contain its state; an action of the same name would hide the attribute."""
 
 _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
 _WORD_OR_COMMENT = re.compile(r";[^\n]*|[()]|[^() \t\r\n]+")
@@ -66,8 +55,11 @@ def python_name(pddl: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
+def extract_actions(domain: str, interface: AgentInterface = NO_INTERFACE) -> tuple[ActionSchema, ...]:
     """Return every ``(:action ...)`` block of a domain, verbatim, in source order.
+
+    Args:
+        interface: names of the agent's primitives and state, which no action may have.
 
     Raises:
         PlanTextError: a block is not closed, has no name, or has a name that cannot be a method of the agent.
@@ -77,7 +69,7 @@ def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
     schemas: list[ActionSchema] = []
     for start, end in _forms(domain, tokens, ":action"):
         form = tokens[start:end]
-        name = _register_action(written, domain, form)
+        name = _register_action(written, domain, form, interface)
         block = domain[form[0].start : form[-1].end]
         schemas.append(ActionSchema(name, _parameters(name, form), block))
     return tuple(schemas)
@@ -109,8 +101,11 @@ class NameMap:
     objects: Mapping[str, str]
 
     @classmethod
-    def from_pddl(cls, domain: str, problem: str) -> NameMap:
+    def from_pddl(cls, domain: str, problem: str, interface: AgentInterface = NO_INTERFACE) -> NameMap:
         """Return the names of the actions, constants and objects in two PDDL texts.
+
+        Args:
+            interface: names of the agent's primitives and state, which no action may have.
 
         Raises:
             PlanTextError: two names become the same name in Python, or an action's name cannot be a method of the
@@ -119,7 +114,7 @@ class NameMap:
         objects = dict(_constants(domain))
         for name in _iterate_declared(problem, _tokens(problem), ":objects"):
             _register(objects, name, "objects")
-        return cls(frozenset(schema.name for schema in extract_actions(domain)), objects)
+        return cls(frozenset(schema.name for schema in extract_actions(domain, interface)), objects)
 
     def step(self, planned: PlannedAction) -> PlanStep:
         """Return a planned action as a plan step with Python names, whatever spelling the planner uses.
@@ -140,14 +135,23 @@ def _constants(domain: str) -> Mapping[str, str]:
     return MappingProxyType(constants)
 
 
-def plan_of(solve: Callable[[str, str], SolveResult], domain: str, problem: str, mode: PlannerMode) -> Plan | str:
+def plan_of(
+    solve: Callable[[str, str], SolveResult],
+    domain: str,
+    problem: str,
+    mode: PlannerMode,
+    interface: AgentInterface,
+) -> Plan | str:
     """Return the validated plan that ``solve`` finds for the domain and problem.
 
     If no plan is found, return the reason as text.
+
+    Args:
+        interface: names of the agent's primitives and state, which no action may have.
     """
     try:
-        schemas = {schema.name: schema for schema in extract_actions(domain)}
-        names = NameMap.from_pddl(domain, problem)
+        schemas = {schema.name: schema for schema in extract_actions(domain, interface)}
+        names = NameMap.from_pddl(domain, problem, interface)
         result = solve(domain, problem)
         if not result.solved:
             return f"{result.status.value}: {result.message}"
@@ -253,13 +257,13 @@ def _line(text: str, token: _Token) -> int:
     return text.count("\n", 0, token.start) + 1
 
 
-def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token]) -> str:
+def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token], interface: AgentInterface) -> str:
     """Add the name of an ``(:action ...)`` form to ``names``; return the Python spelling of the name."""
     written = form[2].text if len(form) > _HEAD_TOKENS else ")"
     if written in "()" or written.startswith(":"):  # a parenthesis or keyword instead of a name
         raise PlanTextError(f"the (:action ...) on line {_line(domain, form[0])} has no name")
     name = python_name(written)
-    _check_action_name(name)
+    _check_action_name(name, interface)
     if names.get(name, "").lower() == written.lower():
         raise PlanTextError(f"action '{written}' is defined twice; give each action its own name")
     _register(names, written, "actions")
@@ -320,11 +324,11 @@ def _register(names: dict[str, str], written: str, kind: str) -> None:
         raise PlanTextError(f"{kind} '{first}' and '{written}' both become '{python}' in Python; rename one of them")
 
 
-def _check_action_name(name: str) -> None:
+def _check_action_name(name: str, interface: AgentInterface) -> None:
     """Raise PlanTextError if a method of the agent cannot have this name."""
-    if name in PRIMITIVE_METHODS:
+    if name in interface.primitives:
         reason = "is the name of one of the agent's primitive methods"
-    elif name in STATE_ATTRIBUTES:
+    elif name in interface.state_names:
         reason = "is the name of a state attribute of the agent"
     elif keyword.iskeyword(name):
         reason = "is a Python keyword"

@@ -53,6 +53,7 @@ class SelectionOptions:
         seed: seed of every environment (default 1)
         upstream_rules: judge as minigrid does, its known defects included
         curriculum: curriculum to learn (default merged_curriculum2.json)
+        world: world that plays the levels (default minigrid; see the command worlds)
     """
 
     start_category: Annotated[str | None, NAME] = None
@@ -60,6 +61,7 @@ class SelectionOptions:
     seed: Annotated[int | None, SEED] = None
     upstream_rules: bool = False
     curriculum: Annotated[str | None, FILE] = None
+    world: Annotated[str | None, NAME] = None
 
 
 @Parameter(name="*", group=_KEPT)
@@ -152,6 +154,7 @@ class ModelOptions:
         cache: serve calls that were made before, in any run, from files
         timeout: seconds to wait for an answer (default 300)
         max_output_tokens: cap on each answer, reasoning included
+        prompts: folder of prompt templates that replace ours of the same names (docs/prompts.md)
     """
 
     planner_model: Annotated[str | None, MODEL] = None
@@ -165,6 +168,7 @@ class ModelOptions:
     cache: bool = False
     timeout: Annotated[float | None, amount("seconds"), name_value("S")] = None
     max_output_tokens: Annotated[int | None, CAP] = None
+    prompts: Annotated[str | None, FOLDER] = None
     caps: CapOptions = CapOptions()
 
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from spca.act.frame import ReplayedWorld
-from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot, TrustedPDDL
+from spca.contracts import AgentSource, FailedPlan, LevelInfo, LevelSpec, Plan, PlanFailure, Snapshot, TrustedPDDL
 from spca.protocols import EventSink, Executor, World
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
@@ -76,14 +76,14 @@ class PlayedWorld(ReplayedWorld, Protocol):
 
 
 class PlayedWorldMaker(Protocol):
-    """Interface of ``minigridenv.MiniGridEnv``: builds the world of an environment id and a seed.
+    """Interface of ``minigridenv.MiniGridEnv``: builds the world of a level and a seed.
 
     ``executor`` runs generated code. With ``upstream_rules``, the world judges missions exactly as minigrid does.
     """
 
     def __call__(
         self,
-        env_id: str,
+        level: LevelSpec,
         seed: int,
         /,
         *,
@@ -138,7 +138,10 @@ class RunLog(LevelLog, EventSink, Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None: ...
 
-    def repair(self, finished: list[dict[str, Any]], /) -> None: ...
+    def repair(self, finished: Iterable[Mapping[str, Any]], /) -> None: ...
+
+    @property
+    def episodes(self) -> int: ...
 
     def start_level(self, level: Mapping[str, object], index: int, /) -> None: ...
 

@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from spca import __version__
+from spca.bodies.recorded import BODY, describe_body
 from spca.common.installation import applications
 from spca.common.jobs.versions import find_versions
 from spca.common.source_state import CONTINUATIONS, hash_texts, read_source_state
 from spca.errors import ResumeError
+from spca.plugins.loaded import record_plugins
 from spca.runs.level.barren import count_barren_end
 from spca.runs.recording.folder import Begun
 from spca.runs.settings import ROLES, Settings
+from spca.version import __version__
 
 _PACKAGES = (
     "minigrid",
@@ -33,7 +35,7 @@ _WORLD_PACKAGES = ("spca", "minigrid", "gymnasium")
 
 
 def run_info(settings: Settings, root: Path, sandbox: str, curriculum: str | None = None) -> dict[str, Any]:
-    """Return the content of ``run.json``: settings, models, versions, state of the source, level of the sandbox.
+    """Return the content of ``run.json``: settings, models, versions, state of the source, sandbox, plugins.
 
     Args:
         root: folder of the applications.
@@ -44,7 +46,9 @@ def run_info(settings: Settings, root: Path, sandbox: str, curriculum: str | Non
         "models": models_info(settings),
         "versions": versions(),
         **source_info(settings, root, curriculum),
+        BODY: describe_body(settings.body),
         "sandbox": sandbox,
+        **record_plugins(),
     }
 
 

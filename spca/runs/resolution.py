@@ -25,6 +25,9 @@ from spca.llm.catalogue.servers import (
     is_providers_own,
     parse_servers,
 )
+from spca.plugins.loaded import require_plugins
+from spca.plugins.registry import MINIGRID, find_world
+from spca.runs.curriculum import read_world
 from spca.runs.default_models import choose_defaults
 from spca.runs.options import UNSAFE_VARIABLE, ModelOptions, RunOptions
 from spca.runs.recording.folder import Begun, RunFolder
@@ -48,11 +51,29 @@ def find_run(options: RunOptions) -> tuple[Settings, Begun | None]:
     key_variables: tuple[str, ...] = ()
     if options.kept.resume is not None:
         begun = RunFolder.load_begun(find_runs(options.kept.runs), options.kept.resume)
+        require_plugins(begun.info, f"run {begun.folder.run_id}", exactly=True)
         runs = str(begun.folder.path.parent)
         recorded = replace(Settings.from_record(begun.info["settings"]), runs=runs)
         key_variables = recorded.models.key_variables
+    else:
+        options = take_world_of_curriculum(options)
     environ = load_environment((*options.models.where.servers, *key_variables))
-    return resolve_settings(options, environ, recorded), begun
+    settings = resolve_settings(options, environ, recorded)
+    require_able_models(settings)
+    return settings, begun
+
+
+def take_world_of_curriculum(options: RunOptions) -> RunOptions:
+    """Return the options of a new run with the world that its curriculum names, unless ``--world`` names one.
+
+    Raises:
+        UserError: the curriculum cannot be read.
+    """
+    selection = options.selection
+    if selection.world is not None:
+        return options
+    world = read_world(Path.cwd() / (selection.curriculum or applications() / "merged_curriculum2.json"))
+    return replace(options, selection=replace(selection, world=world))
 
 
 def resolve_settings(options: RunOptions, environ: Mapping[str, str], recorded: Settings | None = None) -> Settings:
@@ -83,6 +104,20 @@ def resolve_settings(options: RunOptions, environ: Mapping[str, str], recorded: 
     return settings
 
 
+def require_able_models(settings: Settings) -> None:
+    """Raise an error if an embedded model would have to play a world that it does not know.
+
+    Raises:
+        SettingsError: the message names the flags that choose other models.
+    """
+    embedded = settings.models.embedded
+    if embedded and find_world(settings.world) is not None:
+        raise SettingsError(
+            f"--world {settings.world}: {embedded[0]} knows the world {MINIGRID} only: give other models, "
+            "with --planner-model and --coder-model"
+        )
+
+
 def _make_settings(options: RunOptions, environ: Mapping[str, str], cwd: Path) -> Settings:
     """Return the settings of a new run; the fields for models, display and ``resume`` keep their defaults."""
     selection = options.selection
@@ -107,6 +142,8 @@ def _make_settings(options: RunOptions, environ: Mapping[str, str], cwd: Path) -
         rename_words=ablations.rename_words,
         unsafe_no_sandbox=options.solver.unsafe_no_sandbox,
         engine=options.solver.engine or environ.get("SPCA_ENGINE") or None,
+        world=selection.world or MINIGRID,
+        prompts=str(cwd / options.models.prompts) if options.models.prompts else None,
     )
 
 
@@ -163,6 +200,8 @@ def _list_claims(options: RunOptions, recorded: Settings, cwd: Path) -> Iterator
     yield Claim("--seed", selection.seed, recorded.seed)
     yield Claim("--upstream-rules", selection.upstream_rules or None, recorded.upstream_rules)
     yield Claim("--curriculum", curriculum, recorded.curriculum)
+    yield Claim("--world", selection.world, recorded.world)
+    yield Claim("--prompts", _normalise_path(options.models.prompts, recorded.prompts or "", cwd), recorded.prompts)
 
     kept = options.kept
     workspace = _normalise_path(kept.workspace, recorded.workspace, cwd)
@@ -414,6 +453,13 @@ def _check_settings(settings: Settings) -> None:
             f"--rename-words: {models.embedded[0]} reads the true words only: give other models, "
             "with --planner-model and --coder-model, or leave it out"
         )
+    if settings.prompts and models.embedded == models.refs:
+        raise SettingsError(
+            f"--prompts: {models.planner} does not read prompts: give other models, "
+            "with --planner-model and --coder-model, or leave it out"
+        )
+    settings.wording.check()
+    _check_world(settings)
     if settings.unsafe_no_sandbox and os.environ.get(UNSAFE_VARIABLE) != "1":
         raise SettingsError(
             "--unsafe-no-sandbox lets generated code do whatever you can do: "
@@ -421,3 +467,19 @@ def _check_settings(settings: Settings) -> None:
         )
     if settings.render and not {"DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"} & os.environ.keys():
         raise SettingsError("--render opens a window, but there is no display: leave it out or set DISPLAY")
+
+
+def _check_world(settings: Settings) -> None:
+    """Raise an error if a world is not registered, or lacks what a flag asks for.
+
+    Raises:
+        SettingsError: the message names the flag.
+    """
+    if find_world(settings.world) is None:
+        return
+    flags = {"--upstream-rules": settings.upstream_rules, "--render": settings.render}
+    for flag, is_given in flags.items():
+        if is_given:
+            raise SettingsError(f"{flag}: the world {settings.world} has no such thing: leave it out")
+    if settings.rename_words is not None and settings.body.vocabulary is None:
+        raise SettingsError(f"--rename-words: the body {settings.body.name} names no words to rename: leave it out")

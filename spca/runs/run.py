@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from spca.code.regression import RegressionSuite
 from spca.common.command import ExitHandler
 from spca.common.debug_log import log_to_folder
-from spca.common.errors import UnusableModelError
+from spca.common.errors import SettingsError, UnusableModelError
 from spca.errors import WorldError
 from spca.llm.answer_tally import AnswerTally
 from spca.llm.calls.budget import Caps
@@ -24,7 +24,7 @@ from spca.protocols import World
 from spca.runs.curriculum import Task, select_tasks
 from spca.runs.level.barren import flags_of_models, unusable_model
 from spca.runs.models import Models
-from spca.runs.phases import Asking, LevelLoop, LoopParts, Phases, RunLog
+from spca.runs.phases import Asking, LevelLoop, LoopParts, Phases, PlayedWorldMaker, RunLog
 from spca.runs.recording.folder import Begun, RunFolder
 from spca.runs.recording.recorder import Recorder
 from spca.runs.results import LevelResult
@@ -65,6 +65,7 @@ class Run:
         )
         self._desk = make_desk(self._settings, prepared.models, prepared.caps, prepared.folder, prepared.asked_anew)
         self._regression = RegressionSuite(self._make_world, enabled=self._settings.regression_check)
+        self._has_explained = False
         self.recorder = Recorder(prepared.folder, self._desk.ledger)
 
     def learn(self) -> None:
@@ -95,7 +96,7 @@ class Run:
     def find_unusable_model(self) -> UnusableModelError | None:
         """Return an error if a model has given no usable answer in several levels in a row, else None."""
         flags = flags_of_models(*self._settings.models.refs)
-        return unusable_model(self.recorder.finished, flags, self._desk.ledger.records)
+        return unusable_model(self.recorder.latest_asked, flags, self._desk.ledger.records)
 
     @contextmanager
     def open(self, watch: Callable[[RunLog], Callable[[], None]] = lambda _log: lambda: None) -> Iterator[None]:
@@ -114,8 +115,8 @@ class Run:
 
             solver = stack.enter_context(Solver(self._settings.engine))
             solver.warm()
-            self._regression.extend(recorder.load_solved_levels())
-            library = WriterLibrary(self._prepared.executor, solver.solve, self._make_world)
+            self._regression.extend(recorder.load_solved_levels(wants=self._regression.wants))
+            library = WriterLibrary(self._prepared.executor, solver.solve, self._settings.body, self._make_world)
             self._writers = stack.enter_context(closing(library))
             self._writers.load(recorder.writers, recorder.rejection, recorder.accepted)
 
@@ -149,6 +150,7 @@ class Run:
         """
         settings = self._settings
         recorder = self.recorder
+        seed = settings.seed if task.seed is None else task.seed
         is_new_category = recorder.enter(task.category)
         if is_new_category:
             self._workspace.save(recorder.agent, None)
@@ -158,21 +160,33 @@ class Run:
 
         info = settings.renaming.level(task.info())
         self._display.level_started(number, task)
-        self._log.start_level(task.place(settings.seed), number)
-        self._desk.begin_level(number, task.category, task.env_id, settings.seed)
+        self._log.start_level(task.place(seed), number)
+        self._desk.begin_level(number, task.category, task.name, seed)
+        episodes = 1
         try:
-            with closing(self._make_world(task.env_id, settings.seed, render=settings.render)) as world:
+            with closing(self._make_world(task.spec, seed, render=settings.render)) as world:
+                self._explain_one_life(world.one_life_reason)
+                if not world.can_restore:
+                    episodes = self._log.episodes
                 result = self._loop.run_level(world, info, recorder.agent, recorder.trusted)
         except WorldError as error:
             result = LevelResult(False, str(error), recorder.agent, None, ())
 
-        decision = self._loop.compiled.conclude(info, task.env_id, settings.seed, result)
+        decision = self._loop.compiled.conclude(info, task.spec, seed, result)
         with self._log.delay_interrupts():
-            summary = recorder.finish(task, settings.seed, result, self._log, self._writers.versions, decision)
+            summary = recorder.finish(task, seed, result, self._log, self._writers.versions, decision, episodes)
             self._display.level_ended(summary, result.failed_attempts)
             self._workspace.save(recorder.agent, recorder.trusted)
-        self._regression.extend(recorder.load_solved_levels(since=number - 1))
+        self._regression.extend(recorder.load_solved_levels(number - 1, self._regression.wants))
         return result, summary
+
+    def _explain_one_life(self, reason: str) -> None:
+        """Say once that a world has one life, and what this means for the run; say nothing without a reason."""
+        if reason and not self._has_explained:
+            self._has_explained = True
+            self._display.note(
+                f"this world has one life ({reason}): rewritten methods are not tested on earlier levels"
+            )
 
 
 def play_run(
@@ -189,11 +203,27 @@ def play_run(
         UserError: the run cannot start (no file was changed), or cannot go on.
     """
     tasks = select_tasks(settings, begun)
+    if begun is None:
+        _try_first_world(tasks, phases.make_world)
     with prepare_run(settings, tasks, phases.check_ids, begun) as prepared:
         exit_handler.go_on = prepared.go_on
         display = Display(tasks, paid=prepared.models.cost_money, quiet=settings.quiet, greets=greets)
         Run(prepared, phases, display).learn()
     return exit_handler.code
+
+
+def _try_first_world(tasks: Sequence[Task], make_world: PlayedWorldMaker) -> None:
+    """Build the world of the first level if a plugin makes it, so that a broken plugin ends the command at once.
+
+    Raises:
+        SettingsError: the world cannot be built.
+    """
+    for task in tasks[:1]:
+        if task.world:
+            try:
+                make_world(task.spec, 1 if task.seed is None else task.seed).close()
+            except WorldError as error:
+                raise SettingsError(f"--world {task.world}: {error}") from error
 
 
 def make_desk(

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
+from spca.body import Body
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import VARIABLES, Server, Servers, format_servers, parse_servers
 from spca.llm.providers.base import TIMEOUT_S, RequestOptions
+from spca.plugins.registry import find_body
 from spca.prompts import Wording
-from spca.sense.renaming import Renaming
+from spca.prompts.overrides import TemplateFolder
+from spca.sense.renaming import TRUE_WORDS, Renaming
 
 ADDRESSES: Final = {
     "base_url": "openai",
@@ -50,6 +53,8 @@ OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "pref
 """Settings of one session -> default. A resumed run takes the defaults, not the recorded values."""
 
 
+_ADDED_LATER: Final = {"world": "minigrid", "prompts": None}
+"""Settings that records of earlier runs lack -> the value that these runs had."""
 _LEADING: Final = ("curriculum", "workspace", "runs", *(f"{role}_model" for role in ROLES))
 """Settings that come first in a record, in this order."""
 _PLANNER: Final = ModelRef("reference", "planner")
@@ -152,6 +157,8 @@ class Settings:
         carry_over: whether a new category continues with the agent and the writers of the previous category.
         bare_prompt: whether prompts tell only formats and primitives, not how the worlds work.
         rename_words: seed of the invented words for colours and kinds of objects; None for the true words.
+        world: name of the world that plays the levels; see :mod:`spca.plugins.registry`.
+        prompts: absolute path of a folder whose templates replace ours of the same names; None for ours alone.
         resume: the run to resume, as the user named it; None for a new run.
     """
 
@@ -172,6 +179,8 @@ class Settings:
     rename_words: int | None = None
     unsafe_no_sandbox: bool = False
     engine: str | None = None
+    world: str = "minigrid"
+    prompts: str | None = None
     models: ModelSettings = ModelSettings()
     render: bool = False
     quiet: bool = False
@@ -188,12 +197,27 @@ class Settings:
     @property
     def renaming(self) -> Renaming:
         """The renaming of words for models and generated code."""
-        return Renaming(self.rename_words)
+        vocabulary = self.body.vocabulary
+        return Renaming(self.rename_words, vocabulary.renamed) if vocabulary else TRUE_WORDS
+
+    @property
+    def body(self) -> Body:
+        """The body of the run's agent.
+
+        Raises:
+            SettingsError: no plugin has registered the world.
+        """
+        return find_body(self.world)
 
     @property
     def wording(self) -> Wording:
-        """The wording of prompts."""
-        return Wording(self.bare_prompt, self.renaming)
+        """The wording of prompts.
+
+        Raises:
+            SettingsError: the folder of the user's templates cannot be read.
+        """
+        overrides = TemplateFolder.read(self.prompts) if self.prompts else None
+        return Wording(self.bare_prompt, self.renaming, self.body, overrides)
 
     def record(self) -> dict[str, Any]:
         """Return all settings as one flat dict for ``run.json``, the settings of models included.
@@ -225,6 +249,7 @@ class Settings:
             ResumeError: another version of the program recorded other settings.
             SettingsError: a server is invalid.
         """
+        recorded = {**_ADDED_LATER, **recorded}
         if recorded.keys() != cls("", "", "").record().keys():
             raise ResumeError(f"the {kind} was begun by another version of this program: begin a new one")
 

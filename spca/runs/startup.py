@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from spca.body import Body, render_agent
 from spca.common.command import program
 from spca.common.files import lock_folder, read_text, remove_torn_files
 from spca.common.installation import applications, where_runs_lie
 from spca.contracts import AgentSource
 from spca.llm.calls.budget import Caps
 from spca.plan.solver import Solver
+from spca.plugins.loaded import format_plugin_flags
 from spca.runs.curriculum import Task
 from spca.runs.models import Models, require_usable
 from spca.runs.provenance import record_continuation, run_info
@@ -65,7 +67,7 @@ def prepare_run(
     with SandboxExecutor(unsafe=settings.unsafe_no_sandbox) as executor:
         executor.begin()
         Solver(settings.engine)  # raises an error if the engine is unknown or missing
-        check_worlds(task.env_id for task in tasks or ())
+        check_worlds(task.env_id for task in tasks or () if not task.world)
         models, caps = require_usable(settings.models)
         sandbox = executor.verify()
 
@@ -78,7 +80,7 @@ def prepare_run(
                 info = run_info(settings, applications(), sandbox, curriculum)
                 if curriculum is None:
                     info["evaluation"] = True
-                first_agent = agent or AgentSource(read_text(applications() / "agent.py"))
+                first_agent = agent or AgentSource(_read_initial_agent(settings.body))
                 folder = RunFolder.create(
                     Path(settings.runs),
                     info,
@@ -92,6 +94,7 @@ def prepare_run(
                 remove_torn_files(folder.path)
                 if begun:
                     record_continuation(begun, settings, sandbox)
+                where = f"{where_runs_lie(Path(settings.runs))}{format_plugin_flags()}"
                 yield Prepared(
                     settings=settings,
                     models=models,
@@ -100,6 +103,13 @@ def prepare_run(
                     executor=executor,
                     tasks=tasks or (),
                     caps=caps,
-                    go_on=f"{program()} --resume {folder.run_id}{where_runs_lie(Path(settings.runs))}",
+                    go_on=f"{program()} --resume {folder.run_id}{where}",
                     asked_anew=begun.info.get(ASKED_ANEW) if begun else None,
                 )
+
+
+def _read_initial_agent(body: Body) -> str:
+    """Return the source of the agent that a new run of a body begins with."""
+    if body.agent_file:
+        return read_text(applications() / body.agent_file)
+    return render_agent(body)

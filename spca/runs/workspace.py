@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from spca.body import AgentInterface
 from spca.code.policy import check as policy
 from spca.common.errors import FileError, SettingsError
 from spca.common.files import check_folder, lock_folder, make_folder, read_text, remove_torn_files, write_atomic
@@ -53,19 +54,22 @@ class Workspace:
         Raises:
             SettingsError: see :meth:`agent` and :meth:`load_trusted_pddl`.
         """
-        agent = self.agent() if settings.keep_agent else None
+        agent = self.agent(settings.body.interface) if settings.keep_agent else None
         trusted = self.load_trusted_pddl() if settings.keep_pddl else None
         return agent, trusted
 
-    def agent(self) -> AgentSource:
+    def agent(self, interface: AgentInterface) -> AgentSource:
         """Return the agent to continue from (``--keep-agent``).
+
+        Args:
+            interface: names of the agent's primitives and state.
 
         Raises:
             SettingsError: the file is missing or is not the source of an agent, or the policy forbids the code.
         """
         agent = AgentSource(escape_code(self._read_kept_file("agent.py", "--keep-agent")))
         try:
-            policy.check_agent(agent)
+            policy.check_agent(agent, interface)
         except PatchError as error:
             fault = str(error).partition("\n")[0]
             raise SettingsError(f"--keep-agent: {self.path / 'agent.py'}: {fault}") from error

@@ -11,6 +11,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Final, Self
 
+from spca.body import AgentInterface, Body
 from spca.code import compilation
 from spca.code.policy import check as policy
 from spca.contracts import AgentSource, PlanStep, Status
@@ -56,7 +57,7 @@ class SandboxExecutor:
     """Executor that runs agent sources in the sandbox; also a context manager. The constructor starts no process.
 
     Args:
-        limits: budgets of each episode; None means the defaults of :class:`Limits`.
+        limits: budgets of each episode; None means the defaults of :class:`Limits`, with the body's budgets.
         check: the static policy, which raises :class:`~spca.errors.PatchError` for a source that must not be executed;
             None skips the check.
         unsafe: whether workers are plain processes without any layer of the sandbox.
@@ -69,10 +70,10 @@ class SandboxExecutor:
         self,
         *,
         limits: Limits | None = None,
-        check: Callable[[AgentSource], None] | None = policy.check_agent,
+        check: Callable[[AgentSource, AgentInterface], None] | None = policy.check_agent,
         unsafe: bool = False,
     ) -> None:
-        self._limits = limits or Limits()
+        self._limits = limits
         self._check = check
         self._unsafe = unsafe
         self._lock = threading.Lock()
@@ -111,28 +112,33 @@ class SandboxExecutor:
             return self._level
 
     def start(
-        self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]
+        self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int], body: Body
     ) -> SandboxEpisode | RefusedEpisode:
         """Begin an episode that executes ``steps`` with a fresh ``Agent`` in a new worker.
 
-        ``previous`` contains the codes of the primitives executed so far. If the source is not allowed or does not
-        compile, the returned episode fails at once.
+        If the source is not allowed or does not compile, the returned episode fails at once.
+
+        Args:
+            previous: codes of the primitives executed so far.
+            body: the body of the agent.
 
         Raises:
             SandboxError: there is no working sandbox.
         """
         try:
             if self._check is not None:
-                self._check(agent)
+                self._check(agent, body.interface)
             module = _compile_agent(agent)
         except PatchError as error:
             return RefusedEpisode(Failed(Status.SYNTAX_ERROR, reports.clean(str(error), reports.MAX_MESSAGE)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return RefusedEpisode(reports.syntax_error(error, agent))
         self.verify()
+        budgets = body.budgets
+        limits = self._limits or Limits(cpu_seconds=budgets.cpu_seconds, wall_seconds=budgets.wall_seconds)
         with self._lock:
-            worker = self._get_zygote().worker(self._layers, self._limits)
-        return SandboxEpisode(worker, agent, module, steps, previous, self._limits)
+            worker = self._get_zygote().worker(self._layers, limits)
+        return SandboxEpisode(worker, agent, module, body.interface, steps, previous, limits)
 
     def caller(self, module: str, limits: Limits) -> Caller:
         """Return a caller of the trusted ``module``; each call runs in a new process of this sandbox."""

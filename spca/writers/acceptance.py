@@ -12,15 +12,16 @@ from contextlib import closing
 from itertools import chain
 from typing import Final
 
+from spca.body import WordGroups
 from spca.common.text import one_line
-from spca.contracts import AgentSource, Plan, ProblemWriter
+from spca.contracts import AgentSource, LevelSpec, Plan, ProblemWriter
 from spca.errors import PlanTextError, RestoreError, WorldError
 from spca.llm.feedback import shorten_middle
 from spca.plan.pddl import NameMap
 from spca.protocols import World
 from spca.writers.checking import fault_of_draft
 from spca.writers.problems import ProblemSets
-from spca.writers.renamings import SWAPPED_KINDS, Permutation, recolourings
+from spca.writers.renamings import Permutation, recolourings
 from spca.writers.running import WriterRunner, Written
 from spca.writers.stored import Case, Miss
 
@@ -28,7 +29,6 @@ UNREADABLE: Final = " and sing every second verse of it backwards"
 """Suffix that makes a mission unreadable, so that a writer that reads every word must refuse the mission."""
 
 _MAX_MISSION: Final = 100
-_SWAP: Final = Permutation(SWAPPED_KINDS)
 
 
 class Acceptance:
@@ -37,17 +37,20 @@ class Acceptance:
     Args:
         runner: runs writers.
         planned: function that returns the validated plan for a writer's problem, or the reason of the failure.
-        make_world: function that creates a world from an environment id and a seed; None if levels cannot be replayed.
+        vocabulary: words that renamings exchange; None if no word can be renamed.
+        make_world: function that creates a world from a level and a seed; None if levels cannot be replayed.
     """
 
     def __init__(
         self,
         runner: WriterRunner,
         planned: Callable[[ProblemWriter, str], Plan | Written],
-        make_world: Callable[[str, int], World] | None,
+        vocabulary: WordGroups | None,
+        make_world: Callable[[LevelSpec, int], World] | None,
     ) -> None:
         self._runner = runner
         self._planned = planned
+        self._vocabulary = vocabulary or WordGroups(())
         self._make_world = make_world
 
     def objection(self, draft: ProblemWriter, case: Case, kept: Sequence[Case], agent: AgentSource) -> str:
@@ -65,10 +68,14 @@ class Acceptance:
             return fault
 
         probes: list[Permutation] = []
-        for words in recolourings(case.state):
+        vocabulary = self._vocabulary
+        for words in recolourings(case.state, vocabulary) if vocabulary.alike else ():
             probes += [Permutation(words, keep_goals=True), Permutation(words, keep_goals=False)]
+        swaps: list[Permutation] = []
+        if vocabulary.swapped:
+            swaps.append(Permutation(vocabulary.swapped, redraw=vocabulary.redraw))
         states = [case.state, case.state]
-        states += [permutation.state(case.state) for permutation in (*probes, _SWAP)]
+        states += [permutation.state(case.state) for permutation in (*probes, *swaps)]
         unreadable = case.state["mission"] + UNREADABLE
         states.append({**case.state, "mission": unreadable})
         states += [old.state for old in kept]
@@ -85,11 +92,20 @@ class Acceptance:
             return "it does not write the same problem twice for its own snapshot: derive it from nothing else"
         return (
             _check_own_snapshot(first.text, case.problem)
-            or _check_renamed(first.text, [(probe, next(results)) for probe in probes])
-            or _check_kinds(draft, first.text, next(results), str(case.state["mission"]))
+            or _check_renamed(first.text, [(probe, next(results)) for probe in probes], vocabulary)
+            or self._check_swaps(draft, first.text, [(swap, next(results)) for swap in swaps], case)
             or _check_unread(next(results))
             or self._check_plans(draft, chain([(case, first)], zip(kept, results, strict=True)), agent)
         )
+
+    def _check_swaps(
+        self, draft: ProblemWriter, text: str, swapped: Sequence[tuple[Permutation, Written]], case: Case
+    ) -> str:
+        """Return how a writer fails if kinds are swapped; "" if the writer is correct."""
+        mission = str(case.state["mission"])
+        when = f"when {self._vocabulary.mention} of {self._vocabulary.swapped_title}"
+        faults = (_check_kinds(draft, text, written, mission, swap, when) for swap, written in swapped)
+        return next(filter(None, faults), "")
 
     def _check_plans(self, draft: ProblemWriter, cases: Iterable[tuple[Case, Written]], agent: AgentSource) -> str:
         """Return why the draft fails on a level that was solved before; "" if its plans for all levels succeed."""
@@ -116,7 +132,9 @@ class Acceptance:
         if self._make_world is None:
             return f"{change}, which cannot be tried here"
         try:
-            with closing(self._make_world(solved.env_id, solved.seed)) as world:
+            with closing(self._make_world(solved.level, solved.seed)) as world:
+                if not world.can_restore:
+                    return f"{change}, which cannot be tried in a world with one life"
                 world.restore(solved.checkpoint)
                 outcome = world.run_sim(plan, agent)
         except (WorldError, RestoreError) as error:
@@ -137,8 +155,8 @@ def _check_own_snapshot(text: str, answered: str) -> str:
     return f"for its own snapshot it does not write the problem of the same answer: {difference}" if difference else ""
 
 
-def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) -> str:
-    """Return how a writer fails if colours are renamed; "" if the writer is correct.
+def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]], vocabulary: WordGroups) -> str:
+    """Return how a writer fails if words that are alike are renamed; "" if the writer is correct.
 
     The renamings come in pairs, which are equal except that only the first keeps the colour of goals. For each pair,
     the writer's result must follow at least one of the two renamings.
@@ -146,7 +164,8 @@ def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) ->
     for variants in zip(renamed[::2], renamed[1::2], strict=True):
         faults = [_check_renaming(text, renaming, written) for renaming, written in variants]
         if all(faults):
-            return f"it does not follow when mission and map speak of other colours: {faults[0]}"
+            when = f"when {vocabulary.mention} of other {vocabulary.alike_title}"
+            return f"it does not follow {when}: {faults[0]}"
     return ""
 
 
@@ -163,15 +182,14 @@ def _check_renaming(text: str, renaming: Permutation, written: Written) -> str:
         return str(error)
 
 
-def _check_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str) -> str:
-    """Return how a writer fails if balls and boxes are swapped; "" if the writer is correct.
+def _check_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str, swap: Permutation, when: str) -> str:
+    """Return how a writer fails if kinds are swapped; "" if the writer is correct.
 
     The swapped problem may differ in other ways too, because rules may depend on the kind.
     """
-    swapped_text = _SWAP.text(text)
-    is_mentioned = mission != _SWAP.text(mission)
+    swapped_text = swap.text(text)
+    is_mentioned = mission != swap.text(mission)
     must_differ = is_mentioned and ProblemSets.from_text(text) != ProblemSets.from_text(swapped_text)
-    when = "when mission and map speak of boxes instead of balls, or of balls instead"
     if swapped.text == text and must_differ:
         return f"it writes the same problem {when}"
     if swapped.miss is not None:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from string import Formatter
 from typing import Final
 
+from spca.body import NO_INTERFACE
 from spca.code import compilation
 from spca.code.policy import rules
 from spca.code.policy.names import Names
@@ -80,7 +81,7 @@ def _faults(tree: ast.Module) -> Iterator[str]:
     if FUNCTION not in functions:
         yield f"the writer defines no function {FUNCTION}"
     nodes = list(ast.walk(tree))
-    names = Names({}).within(nodes)
+    names = Names({}, NO_INTERFACE).within(nodes)
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     uses_format = not attributes.isdisjoint(("format", "format_map"))
     for node in sorted(nodes, key=_line):

@@ -11,10 +11,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from spca.body import Body
 from spca.common.text import one_line
 from spca.contracts import (
     AgentSource,
     LevelInfo,
+    LevelSpec,
     Plan,
     PlannerMode,
     ProblemWriter,
@@ -52,7 +54,8 @@ class WriterLibrary:
     Args:
         executor: executor whose sandbox runs the writers.
         solve: function that searches for a validated plan for a domain and a problem, within a given number of seconds.
-        make_world: function that creates a world from an environment id and a seed. If None, levels cannot be replayed,
+        body: the body of the agent that executes the plans.
+        make_world: function that creates a world from a level and a seed. If None, levels cannot be replayed,
             so a version that changes the plan of an earlier level is refused.
 
     Attributes:
@@ -64,11 +67,14 @@ class WriterLibrary:
         self,
         executor: SandboxExecutor,
         solve: Callable[[str, str, float], SolveResult],
-        make_world: Callable[[str, int], World] | None = None,
+        body: Body,
+        make_world: Callable[[LevelSpec, int], World] | None = None,
     ) -> None:
         self._runner = WriterRunner(executor)
         self._solve = solve
-        self._acceptance = Acceptance(self._runner, self._plan, make_world)
+        self._vocabulary = body.vocabulary
+        self._interface = body.interface
+        self._acceptance = Acceptance(self._runner, self._plan, body.vocabulary, make_world)
         self.stored: tuple[StoredWriter, ...] = ()
         self._replaced: tuple[StoredWriter, ...] = ()
         self.rejection = ""
@@ -112,7 +118,7 @@ class WriterLibrary:
             SandboxError: there is no working sandbox.
         """
         state = writer_state(snapshot, level)
-        order = merit.sort_by_merit(self.stored, state["mission"], level)
+        order = merit.sort_by_merit(self.stored, state["mission"], level, self._vocabulary)
         reasons = {stored.label: merit.reason_left_out(stored, level.category) for stored in order}
         left_out = {label: reason for label, reason in reasons.items() if reason}
         asked = [stored for stored in order if stored.label not in left_out]
@@ -134,7 +140,7 @@ class WriterLibrary:
 
         def count(stored: StoredWriter) -> StoredWriter:
             if solved:
-                return merit.count_solved(stored, category, solved)
+                return merit.count_solved(stored, category, solved, self._vocabulary)
             return merit.count_miss(stored, category, Miss.FAILED)
 
         self._change(label, count)
@@ -169,7 +175,7 @@ class WriterLibrary:
         self.rejection = _shorten(f"{draft.name}: {objection}") if objection else ""
         _LOG.info("problem writer %s: %s", draft.name, objection or "accepted")
         if not objection:
-            version = StoredWriter(draft, (old.version if old else 0) + 1, born, add_case(kept, case))
+            version = StoredWriter(draft, (old.version if old else 0) + 1, born, add_case(kept, case, self._vocabulary))
             while version.label in self._labels:
                 version = replace(version, version=version.version + 1)
             self._labels.add(version.label)
@@ -221,7 +227,7 @@ class WriterLibrary:
             statuses.append(result.status)
             return result
 
-        plan_or_reason = pddl.plan_of(solve, writer.domain, problem, PlannerMode.COMPILED)
+        plan_or_reason = pddl.plan_of(solve, writer.domain, problem, PlannerMode.COMPILED, self._interface)
         if isinstance(plan_or_reason, Plan):
             return plan_or_reason
         is_late = SolveStatus.TIMEOUT in statuses

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from spca.body import WordGroups
 from spca.contracts import LevelInfo
 from spca.writers.renamings import likeness
 from spca.writers.stored import Case, Miss, StoredWriter, Tally, add_case
@@ -21,7 +22,9 @@ answer up to ten seconds.
 _WORDS: Final = {Miss.FAILED: "wrong plans", Miss.LATE: "late answers", Miss.INVALID: "invalid answers"}
 
 
-def sort_by_merit(stored: Iterable[StoredWriter], mission: str, level: LevelInfo) -> list[StoredWriter]:
+def sort_by_merit(
+    stored: Iterable[StoredWriter], mission: str, level: LevelInfo, vocabulary: WordGroups | None
+) -> list[StoredWriter]:
     """Return the writers in the order in which the level tries them; in ``stored`` the newest writer is last.
 
     First come writers that have solved a similar mission in levels of the same category and skill. Then come other
@@ -30,7 +33,7 @@ def sort_by_merit(stored: Iterable[StoredWriter], mission: str, level: LevelInfo
     """
 
     def rank(writer: StoredWriter) -> tuple[int, int]:
-        return _distance(writer, mission, level), _strikes(writer, level.category).strikes
+        return _distance(writer, mission, level, vocabulary), _strikes(writer, level.category).strikes
 
     newest_first = list(stored)
     newest_first.reverse()
@@ -42,11 +45,11 @@ def fits_level(writer: StoredWriter, level: LevelInfo) -> bool:
     return any(_has_same_category_and_skill(case, level) for case in writer.cases)
 
 
-def count_solved(writer: StoredWriter, category: str, case: Case) -> StoredWriter:
+def count_solved(writer: StoredWriter, category: str, case: Case, vocabulary: WordGroups | None) -> StoredWriter:
     """Return the writer with one more solved level; its strikes in this category are removed."""
     tally = Tally(solved=writer.tallies.get(category, Tally()).solved + 1)
     tallies = {**writer.tallies, category: tally}
-    return replace(writer, solved=writer.solved + 1, cases=add_case(writer.cases, case), tallies=tallies)
+    return replace(writer, solved=writer.solved + 1, cases=add_case(writer.cases, case, vocabulary), tallies=tallies)
 
 
 def count_miss(writer: StoredWriter, category: str, miss: Miss) -> StoredWriter:
@@ -84,10 +87,10 @@ def reasons_left_out(writer: StoredWriter) -> str:
     return "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
-def _distance(writer: StoredWriter, mission: str, level: LevelInfo) -> int:
+def _distance(writer: StoredWriter, mission: str, level: LevelInfo, vocabulary: WordGroups | None) -> int:
     """Return how much a level differs from the levels that the writer has solved: from 0 (most similar) to 3."""
-    wanted = _template(mission)
-    similar = [case for case in writer.cases if _template(case.state["mission"]) == wanted]
+    wanted = _make_template(mission, vocabulary)
+    similar = [case for case in writer.cases if _make_template(case.state["mission"], vocabulary) == wanted]
     if fits_level(writer, level):
         return 0 if any(_has_same_category_and_skill(case, level) for case in similar) else 1
     return 2 if similar else 3
@@ -99,9 +102,9 @@ def _has_same_category_and_skill(case: Case, level: LevelInfo) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _template(mission: str) -> str:
-    """Return a mission in which numbers replace the words for colours, balls and boxes."""
-    return likeness(mission)[0]
+def _make_template(mission: str, vocabulary: WordGroups | None) -> str:
+    """Return a mission in which numbers replace the words that a renaming exchanges."""
+    return likeness(vocabulary, mission)[0]
 
 
 def _has_solved(writer: StoredWriter, category: str) -> bool:

@@ -1,29 +1,16 @@
-"""Snapshots and problems with renamed words: permuted colours, and balls swapped with boxes (pure)."""
+"""Snapshots and problems with renamed words: permuted colours, and kinds that are swapped (pure)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
-from spca.sense.map_text import legend, symbol
-from spca.sense.perception import COLOURS
-from spca.sense.renaming import Renaming, find_meaning
-
-SWAPPED_KINDS: Final[Mapping[str, str]] = {"ball": "box", "box": "ball", "balls": "boxes", "boxes": "balls"}
-"""Kinds that the rules of a world treat alike until a box is opened, each with the kind that replaces it.
-
-Keys and doors are not swapped, because they have other rules.
-"""
-
-_COMMON: Final = re.compile(
-    rf"(?<![A-Za-z])(?P<word>{'|'.join(COLOURS)}|ball|box)(?P<plural>e?s)?(?![A-Za-z])", re.IGNORECASE
-)
-_BALL = symbol("ball red")
-_BOX = symbol("box red")
+from spca.body import WordGroups
+from spca.sense.renaming import Renaming, find_meaning, rename_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +20,12 @@ class Permutation:
     Args:
         words: maps each old word to its new word, in lower case; other words stay unchanged.
         keep_goals: whether to keep the colour of a goal, because in most worlds goals have only one colour.
+        redraw: brings the drawn parts of a renamed state up to date.
     """
 
     words: Mapping[str, str]
     keep_goals: bool = False
+    redraw: Callable[[dict[str, Any]], None] = lambda _state: None
 
     def text(self, text: str) -> str:
         """Return a text with the words renamed; each new word is capitalised like the old word."""
@@ -47,11 +36,8 @@ class Permutation:
 
     def state(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return a writer's input (:func:`spca.writers.stored.writer_state`) with the words renamed."""
-        renamed: dict[str, Any] = _map_texts(state, self.text)
-        if self.words.get("ball") == "box" and "map" in state:
-            swap = str.maketrans({_BALL: _BOX, _BOX: _BALL})
-            renamed["map"] = [row.translate(swap) for row in state["map"]]
-            renamed["legend"] = legend(renamed["map"])
+        renamed: dict[str, Any] = rename_values(state, self.text)
+        self.redraw(renamed)
         return renamed
 
     def _rename_word(self, match: re.Match[str]) -> str:
@@ -64,8 +50,10 @@ class Permutation:
         return new.upper() if word.isupper() else new.capitalize()
 
 
-def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
+def recolourings(state: Mapping[str, Any], vocabulary: WordGroups) -> tuple[dict[str, str], ...]:
     """Return two permutations of the colours of a state; fewer if the state has too few colours.
+
+    Colours are the words that ``vocabulary`` calls alike.
 
     If possible, the new colours have the same alphabetical order as the colours that they replace, because a writer may
     process names in this order.
@@ -75,14 +63,14 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
     # Some worlds replace the words for colours by invented words; the permutations then use invented words too.
     invented: set[str] = set()
     for word in re.findall("[a-z]+", text):
-        meaning = find_meaning(word)
-        if meaning != word and meaning in COLOURS:
+        meaning = find_meaning(word, vocabulary.renamed)
+        if meaning != word and meaning in vocabulary.alike:
             invented.add(word)
     others: Iterable[str] = ()
     if invented:
-        others = map(Renaming(0).text, COLOURS)
-    elif used.intersection(COLOURS) or not used:
-        others = COLOURS
+        others = map(Renaming(0, vocabulary.renamed).text, vocabulary.alike)
+    elif used.intersection(vocabulary.alike) or not used:
+        others = vocabulary.alike
 
     palette = sorted(used.union(invented, others))
     present = [colour for colour in palette if re.search(rf"(?<![a-z]){re.escape(colour)}(?![a-z])", text)]
@@ -106,21 +94,25 @@ def _list_colours(names: Iterable[str]) -> set[str]:
     return {words[1] for words in split if len(words) > 1} - {"other"}
 
 
-def likeness(*texts: str) -> tuple[str, ...]:
-    """Return texts in which numbers replace the words for colours, balls and boxes, numbered by first mention.
+def likeness(vocabulary: WordGroups | None, *texts: str) -> tuple[str, ...]:
+    """Return texts in which numbers replace the words that a renaming exchanges, numbered by first mention.
 
     Texts that differ only by a renaming give equal results.
     """
+    plain = tuple(" ".join(text.split()) for text in texts)
+    if vocabulary is None:
+        return plain
     numbers: dict[str, str] = {}
 
     def number_word(match: re.Match[str]) -> str:
         word = match["word"].lower()
         plural = match["plural"]
-        group = "kind" if word in SWAPPED_KINDS else "colour"
+        group = "kind" if word in vocabulary.swapped else "colour"
         numbered_word = numbers.setdefault(word, f"{group}{len(numbers)}")
         return f"{numbered_word}s" if plural else numbered_word
 
-    return tuple(_COMMON.sub(number_word, " ".join(text.split())) for text in texts)
+    pattern = _make_common_pattern(_list_common_words(vocabulary))
+    return tuple(pattern.sub(number_word, text) for text in plain)
 
 
 def _count_same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
@@ -160,23 +152,29 @@ def _texts(value: Any) -> Iterable[str]:
             yield from _texts(inner)
 
 
-def _map_texts(value: Any, rename: Callable[[str], str]) -> Any:
-    """Return a nested value in which every string is renamed, including the keys of mappings; tuples become lists."""
-    if isinstance(value, str):
-        return rename(value)
-    if isinstance(value, Mapping):
-        return {rename(key): _map_texts(inner, rename) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_map_texts(inner, rename) for inner in value]
-    return value
-
-
 def _any_of(words: Iterable[str]) -> str:
     """Return a regular expression for any of the words.
 
     Longer words come first, so that a word does not match at the beginning of a longer word.
     """
     return f"(?:{'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})"
+
+
+def _list_common_words(vocabulary: WordGroups) -> tuple[str, ...]:
+    """Return the words that a renaming exchanges, without plurals."""
+    kinds = [kind for kind in vocabulary.swapped if not _is_plural(kind, vocabulary.swapped)]
+    return (*vocabulary.alike, *kinds)
+
+
+def _is_plural(word: str, words: Collection[str]) -> bool:
+    return word.removesuffix("s") in set(words) - {word} or word.removesuffix("es") in set(words) - {word}
+
+
+@lru_cache(maxsize=8)
+def _make_common_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a regular expression whose groups match a word that a renaming exchanges, and its plural ending."""
+    any_word = "|".join(map(re.escape, words)) or "(?!)"
+    return re.compile(rf"(?<![A-Za-z])(?P<word>{any_word})(?P<plural>e?s)?(?![A-Za-z])", re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)

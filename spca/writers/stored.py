@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
+from spca.body import WordGroups
 from spca.code.regression import SolvedLevel
 from spca.contracts import LevelInfo, ProblemWriter, Snapshot
-from spca.sense.map_text import planner_state
 from spca.writers.renamings import likeness
+
+MAX_CASES: Final = 100
+"""Largest number of cases of a writer; a draft is tried on all of them, and a record lists them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +117,39 @@ def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
     It contains the snapshot as a planner's prompt shows it, and words that describe the level.
     """
     words = {"category": level.category, "skill": level.skill, "level": level.level}
-    return {**planner_state(snapshot), "level": words}
+    return {"mission": snapshot.mission, **snapshot.shown, "level": words}
 
 
-def add_case(cases: tuple[Case, ...], case: Case) -> tuple[Case, ...]:
+def add_case(cases: tuple[Case, ...], case: Case, vocabulary: WordGroups | None) -> tuple[Case, ...]:
     """Return ``cases`` with ``case`` appended, unless ``cases`` already contains an equal case.
 
-    Cases are equal if mission, problem and skill are the same up to a renaming of words.
+    Cases are equal if mission, problem and skill are the same up to a renaming of words. If there are
+    :data:`MAX_CASES` cases, a case of a new category and skill replaces the oldest case of the most frequent category
+    and skill; other cases are not appended.
     """
-    return cases if _likeness(case) in map(_likeness, cases) else (*cases, case)
+    known = {_find_likeness(kept, vocabulary) for kept in cases}
+    if _find_likeness(case, vocabulary) in known:
+        return cases
+    if len(cases) < MAX_CASES:
+        return (*cases, case)
+    sizes = Counter(map(_find_kind, cases))
+    if _find_kind(case) in sizes:
+        return cases
+    [(most_frequent, _)] = sizes.most_common(1)
+    oldest = next(kept for kept in cases if _find_kind(kept) == most_frequent)
+    return (*(kept for kept in cases if kept is not oldest), case)
 
 
-def _likeness(case: Case) -> tuple[str, ...]:
-    return likeness(case.state["mission"], case.problem, case.state["level"]["skill"])
+def _find_kind(case: Case) -> tuple[str, str]:
+    """Return category and skill of a case."""
+    return case.state["level"]["category"], case.state["level"]["skill"]
+
+
+def _find_likeness(case: Case, vocabulary: WordGroups | None) -> bytes:
+    return _hash_likeness(vocabulary, case.state["mission"], case.problem, case.state["level"]["skill"])
+
+
+@lru_cache(maxsize=2048)
+def _hash_likeness(vocabulary: WordGroups | None, *texts: str) -> bytes:
+    """Return a hash that is equal for texts that differ only by a renaming of words."""
+    return hashlib.sha256(repr(likeness(vocabulary, *texts)).encode(errors="surrogatepass")).digest()

@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from gridworld.adapters.plugins import loaded_plugins
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.models.asked import asks_people
@@ -76,7 +77,7 @@ class Evaluation:
         self._running = running
         self.warnings: list[str] = []
         self._tasks = tasks_of(settings, strict=running.strict, warnings=self.warnings)
-        self._setup = WorkerSetup(settings, entry.factory, running.verbose)
+        self._setup = WorkerSetup(settings, entry.factory, running.verbose, plugins=loaded_plugins())
         model = self._setup.model()
         self._model_name = model.model_name
         self._model_details = dict(model.describe())

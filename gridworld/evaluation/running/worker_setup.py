@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from gridworld.adapters.plugins import load_same_plugins
 from gridworld.errors import EvaluationError, ModelError
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
@@ -18,6 +19,7 @@ from gridworld.evaluation.running.tasks import EvaluationTask
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.search.optimum import optimum_of
 from spca.common.jobs.work import TRIES, JobMessages, Setup
+from spca.common.plugins.plugin_records import PluginRecord
 
 LOST: Final = "lost"
 """Key in the ``info`` of an episode that was not played because its worker died."""
@@ -35,6 +37,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         verbose: whether to print every step.
         answered: whether the model has answered in the finished part of the evaluation.
         books: absolute path of the folder in which a paid model records its calls; "" for no folder.
+        plugins: the plugins of the main process.
     """
 
     terms: ClassVar[JobMessages] = JobMessages(
@@ -47,9 +50,11 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
     verbose: bool = False
     answered: bool = False
     books: str = ""
+    plugins: tuple[PluginRecord, ...] = ()
 
     @contextmanager
     def start_worker(self) -> Iterator[Callable[[EvaluationTask], TaskBenchmarkResult]]:
+        load_same_plugins(self.plugins)
         with closing(self.harness()) as harness:
             yield lambda task: harness.judge(task.spec, self.verbose)
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from spca.body import AgentInterface
 from spca.code import compilation
 from spca.code.agent_source import AGENT_CLASS, layout, parse
 from spca.code.policy import rules
 from spca.code.policy.names import Names, iterate_top_level, merge_meanings
 from spca.common.text import visible
-from spca.contracts import PRIMITIVE_METHODS, AgentSource
+from spca.contracts import AgentSource
 from spca.errors import PatchError
-from spca.plan.pddl import STATE_ATTRIBUTES
 
 MAX_SHOWN: Final = 10
 """Largest number of violations that one message shows."""
@@ -50,7 +50,7 @@ class Violation:
 
 
 @compilation.refusing()
-def violations(source: str) -> tuple[Violation, ...]:
+def violations(source: str, interface: AgentInterface) -> tuple[Violation, ...]:
     """Return the violations of the policy in an agent module, sorted by line.
 
     Raises:
@@ -58,41 +58,41 @@ def violations(source: str) -> tuple[Violation, ...]:
     """
     tree = _parse(source)
     layout(source)  # raises for a source that cannot be merged or shown
-    found = _violations(tree, None)
+    found = _violations(tree, None, interface)
     classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
     if AGENT_CLASS not in classes:
         return (Violation(1, f"the source has no class {AGENT_CLASS}"), *found)
     return found
 
 
-def check_agent(agent: AgentSource) -> None:
+def check_agent(agent: AgentSource, interface: AgentInterface) -> None:
     """Refuse an agent that violates the policy; the result is cached.
 
     Raises:
         PatchError: shows the first :data:`MAX_SHOWN` violations and the number of further violations.
     """
-    refusal = _refusal(agent)
+    refusal = _refusal(agent, interface)
     if refusal:
         raise PatchError(refusal)
 
 
 @compilation.refusing()
-def check_patch(patch: str, base: str) -> None:
+def check_patch(patch: str, base: str, interface: AgentInterface) -> None:
     """Refuse a patch of the agent ``base`` that violates the policy; lines in the message are lines of the patch.
 
     Raises:
         PatchError: as :func:`check_agent`, or one of the texts does not compile.
     """
-    found = _violations(_parse(patch), _parse(base))
+    found = _violations(_parse(patch), _parse(base), interface)
     if found:
         raise PatchError(_list_violations(found))
 
 
 @lru_cache(maxsize=64)
-def _refusal(agent: AgentSource) -> str:
+def _refusal(agent: AgentSource, interface: AgentInterface) -> str:
     """Return the message with which an agent is refused; "" if the agent is allowed."""
     try:
-        return _list_violations(violations(agent.text))
+        return _list_violations(violations(agent.text, interface))
     except PatchError as error:
         return str(error)
 
@@ -129,7 +129,7 @@ def _shorten_name(match: re.Match[str]) -> str:
     return _show_source(match[0], _MAX_NAME)
 
 
-def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, ...]:
+def _violations(tree: ast.Module, base: ast.Module | None, interface: AgentInterface) -> tuple[Violation, ...]:
     """Return the violations in an agent, or in a patch of the agent ``base``.
 
     The violations are sorted, without duplicates, and have short texts.
@@ -137,7 +137,7 @@ def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, .
     if line := _find_too_deep(tree):
         return (Violation(line, f"more than {MAX_DEPTH} levels of nesting; split it into several methods"),)
 
-    faults = {(_line(node), words) for node, words in _faults(tree, base) if words}
+    faults = {(_line(node), words) for node, words in _faults(tree, base, interface) if words}
     found: set[Violation] = set()
     for line, words in faults:
         short = _LONG_NAME.sub(_shorten_name, words)
@@ -160,13 +160,13 @@ def _line(node: ast.AST) -> int:
     return getattr(node, "lineno", 1)
 
 
-def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
+def _faults(tree: ast.Module, base: ast.Module | None, interface: AgentInterface) -> _Faults:
     """Yield (node, fault) for the nodes of an agent, or of a patch of the agent ``base``; "" means no fault."""
     is_patch = base is not None
     # Functions at the top level of a patch become methods.
     statements = [node for node in tree.body if not (is_patch and isinstance(node, _Function))]
     bound = [*iterate_top_level(base.body if base else ()), *iterate_top_level(statements)]
-    names = Names(merge_meanings((name, meaning) for _, name, meaning in bound))
+    names = Names(merge_meanings((name, meaning) for _, name, meaning in bound), interface)
     yield from _top_level_faults(tree, names, is_patch)
     yield from _find_rebound_names(bound, set(map(id, statements)))
     for node in tree.body:
@@ -185,7 +185,7 @@ def _part_faults(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
     if isinstance(part, _Function):
         yield from ((part, words) for words in rules.check_head(part, names))
         if is_method:
-            yield from ((part, words) for words in rules.check_method_name(part))
+            yield from ((part, words) for words in rules.check_method_name(part, names.interface))
     nodes = compilation.all_nodes(part)
     local_names = names.within(nodes) if isinstance(part, _Function | ast.ClassDef) else names
     yield from ((node, words) for node in nodes for words in rules.check_node(node, local_names))
@@ -245,7 +245,7 @@ def _agent_faults(agent: ast.ClassDef, names: Names) -> _Faults:
             case ast.AnnAssign(value=None, target=ast.Name()):
                 pass
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                if name in STATE_ATTRIBUTES or name in PRIMITIVE_METHODS:
+                if name in names.interface.reserved_names:
                     yield node, f"{name} belongs to the world and must not be assigned in the class; leave it out"
                 yield node, _fault_of_constant(node, name, names, False)
             case _:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from spca.body import AgentInterface
 from spca.code.policy.available import MODULES
 
 _MAX_PARTS: Final = max(name.count(".") for name in MODULES) + 1
@@ -24,11 +25,13 @@ class Names:
     Attributes:
         meanings: maps each bound name to the full name of the imported object; "" if the name is not bound by an
             import. Names that are not in the mapping are builtins.
+        interface: names of the agent's primitives and state.
         self_is_agent: whether ``self`` is always the agent; False if it may, for example, be an object of a local
             class.
     """
 
     meanings: Mapping[str, str]
+    interface: AgentInterface
     self_is_agent: bool = False
 
     def full_name(self, node: ast.expr) -> str:
@@ -52,7 +55,7 @@ class Names:
         """Return the meanings inside a definition that consists of ``nodes``."""
         self_parameters = [node for node in nodes if isinstance(node, ast.arg) and node.arg == "self"]
         self_is_agent = len(self_parameters) == 1  # no inner function or class has another ``self``
-        return Names({**self.meanings, **merge_meanings(bindings(nodes))}, self_is_agent)
+        return Names({**self.meanings, **merge_meanings(bindings(nodes))}, self.interface, self_is_agent)
 
 
 def merge_meanings(bound: Iterable[tuple[str, str]]) -> dict[str, str]:

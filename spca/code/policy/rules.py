@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from spca.body import AgentInterface
 from spca.code import agent_source
 from spca.code.policy.available import (
     CONSTANT_CALLS,
@@ -21,13 +22,10 @@ from spca.code.policy.available import (
     fault_of_module,
 )
 from spca.code.policy.names import Names
-from spca.contracts import PRIMITIVE_METHODS
-from spca.plan.pddl import STATE_ATTRIBUTES
 
 Words = Iterator[str]
 """Iterator over faults, each as a text."""
 
-_ARRAYS: Final = ("full_grid", "current_observation", "previous_actions")
 _MUTATORS: Final = frozenset(
     (
         "append",
@@ -46,7 +44,7 @@ _MUTATORS: Final = frozenset(
         "setfield",
     )
 )
-"""Names of methods that change an array or list in place; ``_ARRAYS`` names the state attributes that have them."""
+"""Names of methods that change an array or list in place."""
 
 
 def check_node(node: ast.AST, names: Names) -> Words:
@@ -55,12 +53,12 @@ def check_node(node: ast.AST, names: Names) -> Words:
     return rule(node, names) if rule else iter(())
 
 
-def check_method_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Words:
+def check_method_name(node: ast.FunctionDef | ast.AsyncFunctionDef, interface: AgentInterface) -> Words:
     """Yield the faults of a method's name."""
-    if node.name in PRIMITIVE_METHODS:
-        if not _is_original(node):
+    if node.name in interface.primitives:
+        if not _is_original(node, interface.primitives.index(node.name)):
             yield f"{node.name} is a primitive and must stay as it is; leave it out and call it"
-    elif node.name in STATE_ATTRIBUTES:
+    elif node.name in interface.state_names:
         yield f"a method {node.name} would hide the state attribute self.{node.name}; rename it"
     elif is_dunder(node.name) and node.name != "__init__":
         yield f"special method {node.name} must not be defined"
@@ -115,12 +113,12 @@ def is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and len(name) > 4
 
 
-def _is_original(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return whether a method is an unchanged primitive, which only returns its code."""
+def _is_original(node: ast.FunctionDef | ast.AsyncFunctionDef, own_code: int) -> bool:
+    """Return whether a method is an unchanged primitive, which only returns its own code."""
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
     match body:
         case [ast.Return(value=ast.Constant(value=int(code)))]:
-            is_code = code == PRIMITIVE_METHODS.index(node.name) and not isinstance(code, bool)
+            is_code = code == own_code and not isinstance(code, bool)
             return is_code and not node.decorator_list and ast.unparse(node.args) == "self"
         case _:
             return False
@@ -162,7 +160,7 @@ def _check_subscript(node: ast.Subscript, names: Names) -> Words:
         return
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute | ast.Subscript):
-        if isinstance(inner, ast.Attribute) and inner.attr not in PRIMITIVE_METHODS:
+        if isinstance(inner, ast.Attribute) and inner.attr not in names.interface.primitives:
             yield _fault_of_write(inner, names)
         inner = inner.value
 
@@ -172,9 +170,9 @@ def _fault_of_write(node: ast.Attribute, names: Names) -> str:
     match node.value:
         case ast.Name(id=agent_source.AGENT_CLASS) | ast.Call(func=ast.Name(id="type"), args=[ast.Name(id="self")]):
             return f"attributes of class {agent_source.AGENT_CLASS} must not be assigned; keep values on self"
-        case ast.Name(id="self") if names.self_is_agent and node.attr in STATE_ATTRIBUTES:
+        case ast.Name(id="self") if names.self_is_agent and node.attr in names.interface.state_names:
             return f"self.{node.attr} is read-only, the world keeps it; work on a copy"
-        case ast.Name(id="self") if names.self_is_agent and node.attr in PRIMITIVE_METHODS:
+        case ast.Name(id="self") if names.self_is_agent and node.attr in names.interface.primitives:
             return f"self.{node.attr} is a primitive and must stay as it is"
         case _:
             return ""
@@ -190,7 +188,7 @@ def _check_call(node: ast.Call, names: Names) -> Words:
         yield f"give {function.rpartition('.')[2]} a seed, such as 0: runs must be repeatable"
     match node.func:
         case ast.Attribute(value=ast.Attribute(attr=state) as written, attr=method):
-            if method in _MUTATORS and state in _ARRAYS:
+            if method in _MUTATORS and state in names.interface.array_names:
                 yield _fault_of_write(written, names)
 
 

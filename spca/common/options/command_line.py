@@ -12,10 +12,10 @@ an error in one line. In contrast, pydantic-settings shows tracebacks for wrong 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 from cyclopts import App, Group, Parameter
 from cyclopts.exceptions import (
@@ -36,6 +36,12 @@ NO_OLD_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 """Empty table of former flags, for programs without any."""
 _OTHER: Final = Group("Other", sort_key=(True, sys.maxsize))
 _DEBUG_HELP: Final = f"log what it waits for, repeats and decides, and tracebacks ({DEBUG_VARIABLE}=1)"
+
+_PLUGIN_HELP: Final = "a module of yours that adds worlds, models, engines (may be repeated; SPCA_PLUGINS)"
+_PLUGIN: Final = Parameter(name="--plugin", group=_OTHER, help=_PLUGIN_HELP, metavar="MODULE|FILE")
+_Words: TypeAlias = Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]
+_Debug: TypeAlias = Annotated[bool, Parameter(group=_OTHER, help=_DEBUG_HELP)]
+_Plugins: TypeAlias = Annotated[tuple[str, ...], _PLUGIN]
 
 
 def make_app(name: str, description: str, *, version: str = "", epilogue: str = "") -> App:
@@ -69,23 +75,28 @@ def make_app(name: str, description: str, *, version: str = "", epilogue: str = 
     return app
 
 
-def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] = NO_OLD_NAMES, **handed: object) -> int:
+def run_app(
+    app: App,
+    argv: Sequence[str] | None,
+    old_names: Mapping[str, str] = NO_OLD_NAMES,
+    *,
+    load_plugins: Callable[[Sequence[str]], None] | None = None,
+    **handed: object,
+) -> int:
     """Run the command that ``argv`` names; return the exit code of the command.
 
     Args:
         argv: arguments of the command line; None for the arguments of the process.
         old_names: former flag -> present flag; a former flag is accepted with a note.
+        load_plugins: loads the plugins that ``--plugin`` names, before the command runs; None for a program without
+            plugins.
         handed: name -> value of the parameters that commands mark by ``Parameter(parse=False)``.
 
     Raises:
         UsageError: the command is missing, a word is no option or command, or a value is invalid.
     """
 
-    @app.meta.default
-    def run_command(
-        *words: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
-        debug: Annotated[bool, Parameter(group=_OTHER, help=_DEBUG_HELP)] = False,
-    ) -> Any:
+    def start_command(words: Sequence[str], plugins: Sequence[str], *, debug: bool) -> Any:
         if debug:
             start_debug_log()
         if not words and app.default_command is None:
@@ -93,8 +104,17 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
         command, bound, unparsed = app.parse_args(words)
         # ``unparsed`` also names fields of option classes, which are not passed.
         passed = {name: handed[name] for name in unparsed if name in handed}
+        if load_plugins is not None:
+            load_plugins(plugins)
         return command(*bound.args, **bound.kwargs, **passed)
 
+    def run_command(*words: _Words, debug: _Debug = False) -> Any:
+        return start_command(words, (), debug=debug)
+
+    def run_command_with_plugins(*words: _Words, plugin: _Plugins = (), debug: _Debug = False) -> Any:
+        return start_command(words, plugin, debug=debug)
+
+    app.meta.default(run_command if load_plugins is None else run_command_with_plugins)
     app.meta.suppress_keyboard_interrupt = False  # ExitHandler reports the interruption
     words = sys.argv[1:] if argv is None else argv
     if any(flag in words for flag in app.help_flags):

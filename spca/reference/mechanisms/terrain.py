@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from spca.contracts import DIRECTIONS
 from spca.errors import BadAnswerError
 from spca.reference.mechanisms.errands import number_name
+from spca.sense.perception import DIRECTIONS
 
 Cell: TypeAlias = tuple[int, int]
 """A cell (row, column) in the map of the prompt; rows and columns are counted from 0."""

@@ -21,7 +21,7 @@ MEMORY_BYTES = 0
 class Agent:
     """An agent whose methods each attempt one forbidden operation."""
 
-    full_grid: Any
+    map: Any
 
     def attempt(self, name: str) -> Iterator[int]:
         """Call the method ``name``. If it raises, print the error and yield 0; otherwise yield 1."""
@@ -95,8 +95,8 @@ class Agent:
         os.execve("/proc/self/exe", ["python", "-I", "-S", "-c", ""], {})  # noqa: S606 - it must not work
 
     def change_map(self) -> None:
-        self.full_grid.flags.writeable = True
-        self.full_grid[:] = ""
+        self.map.flags.writeable = True
+        self.map[:] = ""
 
     def forge(self) -> None:
         os.write(4, b"\xe3" + bytes(8))

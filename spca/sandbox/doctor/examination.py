@@ -18,6 +18,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
+from spca.body import NO_INTERFACE
 from spca.code.policy import check as policy
 from spca.errors import SandboxError
 from spca.protocols import Failed, Finished, Yielded
@@ -27,7 +28,6 @@ from spca.sandbox.kernel.libc import require_x86_64
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import ALL_LAYERS, IN_FD, NOBODY, OUT_FD, Layer
 from spca.sandbox.process.client import Zygote
-from spca.sense.perception import EMPTY
 
 STRICT: Final = "strict"
 NO_LANDLOCK: Final = "strict-nolandlock"
@@ -243,7 +243,9 @@ def _inspect(subject: Subject, inspections: Sequence[Inspection]) -> Iterator[Ch
 
 def _inspect_policy(_subject: Subject) -> Finding:
     """Test that the static policy refuses an import of ``os``, and that the message names the correct line."""
-    violations = policy.violations("class Agent:\n    def go(self):\n        import os\n        yield 0\n")
+    violations = policy.violations(
+        "class Agent:\n    def go(self):\n        import os\n        yield 0\n", NO_INTERFACE
+    )
     seen = str(violations[0]).partition(": g")[0] if violations else "nothing"
     return seen, [violation.line for violation in violations] == [3]
 
@@ -336,7 +338,7 @@ def _inspect_hang(subject: Subject) -> Finding:
 def _inspect_map(subject: Subject) -> Finding:
     """Test that the host's map does not change if generated code overwrites its own copy of the map."""
     _make_attempt(subject, "change_map")
-    is_unchanged = bool((VIEW.full_grid == EMPTY).all())
+    is_unchanged = not VIEW.values[1].any()
     return "the host's is as it was" if is_unchanged else "the host's changed", is_unchanged
 
 

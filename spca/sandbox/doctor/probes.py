@@ -20,6 +20,7 @@ from typing import Final
 
 import numpy as np
 
+from spca.body import AgentInterface
 from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Yielded
 from spca.sandbox.kernel.limits import Limits
@@ -27,10 +28,12 @@ from spca.sandbox.kernel.lockdown import Layer
 from spca.sandbox.process.client import Worker, Zygote
 from spca.sandbox.process.episode import SandboxEpisode
 from spca.sandbox.process.runner import FILENAME
-from spca.sense.perception import EMPTY
 
-VIEW: Final = AgentView("", np.full((3, 3), EMPTY, np.uint8), np.zeros((7, 7), np.uint8), 0, None, (1, 1), (1, 1), 0)
-"""The state that is shown to every attempt; the attempts do not depend on its values."""
+INTERFACE: Final = AgentInterface(("refused", "happened"), (("mission", "value"), ("map", "words")))
+"""The names that attempts have: two primitives, a mission and a map."""
+
+VIEW: Final = AgentView(("", np.zeros((3, 3), np.uint8)), ("empty",))
+"""The state that is shown to every attempt; the attempts do not depend on it."""
 
 _REFUSED: Final = 0
 """Primitive that an attempt yields if the attempted call raises an error; if the call succeeds, it yields 1."""
@@ -64,7 +67,7 @@ class Subject:
         source = AgentSource(_ATTEMPTS.read_text() + values)
         module = compile(source.text, FILENAME, "exec", dont_inherit=True)
         steps = [PlanStep("attempt", (action,)) for action in actions]
-        return SandboxEpisode(self.worker, source, module, steps, (), self.limits)
+        return SandboxEpisode(self.worker, source, module, INTERFACE, steps, (), self.limits)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from types import CodeType
 from typing import Final
 
+from spca.body import AgentInterface
 from spca.code.agent_source import split_lines
 from spca.code.call_binding import arguments_of
 from spca.contracts import AgentSource, AgentView, PlanStep, Status
@@ -21,7 +22,6 @@ from spca.sandbox.process import framing, reports, wire
 from spca.sandbox.process.client import GoneError, Worker
 from spca.sandbox.process.reports import ProtocolError
 from spca.sandbox.process.runner import FILENAME, MAX_FRAMES, Asked, Done, Fault
-from spca.sense.perception import VOCABULARY
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -61,6 +61,7 @@ class SandboxEpisode:
         worker: Worker,
         agent: AgentSource,
         module: CodeType,
+        interface: AgentInterface,
         steps: Sequence[PlanStep],
         previous: Sequence[int],
         limits: Limits,
@@ -72,11 +73,20 @@ class SandboxEpisode:
         self._steps = tuple(steps)
         self._lines = split_lines(agent.text)
         plan = tuple((step.action, arguments_of(agent.text, step)) for step in steps)
-        self._start: wire.Start | None = wire.Start(module, plan, tuple(previous), VOCABULARY, limits.printed_bytes)
+        self._start: wire.Start | None = wire.Start(
+            module=module,
+            primitives=interface.primitives,
+            attributes=interface.attributes,
+            steps=plan,
+            previous=tuple(previous),
+            words=(),
+            print_limit=limits.printed_bytes,
+        )
+        self._packer = wire.ViewPacker(interface)
+        self._primitive_count = len(interface.primitives)
         self._frames = framing.Frames()
         self._sequence = self._position = 0
         self._printed_bytes = 0
-        self._mission: str | None = None
         self._waited = 0.0
         self._cpu_used = 0.0
         self._was_slow = False
@@ -131,10 +141,9 @@ class SandboxEpisode:
         if worker.pending():
             self._frames.feed(worker.receive(started))
             raise ProtocolError("an answer that was not asked for")
-        data = wire.pack_view(view, self._sequence, view.mission != self._mission)
-        self._mission = view.mission
+        data = self._packer.pack(view, self._sequence)
         if self._start:
-            start = self._start._replace(words=view.words or VOCABULARY)
+            start = self._start._replace(words=view.words)
             self._start = None
             data = wire.pack_start(start) + data
         limit = self._limits.first_yield_seconds if self._sequence == 1 else self._limits.yield_seconds
@@ -206,7 +215,7 @@ class SandboxEpisode:
             self._position = answer.position
         elif isinstance(answer, Fault) and answer.status is not Status.RUNTIME_ERROR and self._sequence > 1:
             raise ProtocolError(f"a {answer.status} after code was executed")
-        return reports.event(answer, self._steps, self._lines)
+        return reports.event(answer, self._steps, self._lines, self._primitive_count)
 
     def _fail_overdue(self, reason: str) -> Failed:
         """Return the failure of code that did not answer in time; the failure names the place where the code was."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from spca.code.agent_source import split_lines
-from spca.contracts import PRIMITIVE_METHODS, AgentSource, PlanStep, Status, TraceStep
+from spca.contracts import AgentSource, PlanStep, Status, TraceStep
 from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.process.runner import FILENAME, Asked, Done, Fault
 
@@ -39,7 +39,9 @@ def clean(text: str, limit: int) -> str:
     return _EMPTY_LINES.sub("\n\n", _INVISIBLE.sub("", shown))
 
 
-def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequence[str]) -> Yielded | Finished | Failed:
+def event(
+    answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequence[str], primitive_count: int
+) -> Yielded | Finished | Failed:
     """Return an answer of generated code as an event of the executor contract.
 
     ``lines`` are the lines of the source.
@@ -53,7 +55,7 @@ def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequen
         raise ProtocolError(f"an answer for step {answer.position} of {len(steps)}")
     if isinstance(answer, Fault):
         return _make_failed(answer, lines)
-    if not 0 <= answer.code < len(PRIMITIVE_METHODS):
+    if not 0 <= answer.code < primitive_count:
         raise ProtocolError(f"an answer with primitive {answer.code}")
     if not 0 <= answer.line <= len(lines):
         raise ProtocolError(f"an answer from line {answer.line}")

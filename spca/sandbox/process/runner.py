@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import CodeType, GeneratorType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS, Status
+from spca.body import PREVIOUS_ACTIONS, AgentInterface, StateKind
+from spca.contracts import Status
 
 FILENAME: Final = "agent_tmp.py"
 """File name of the module in tracebacks; the working copy in the workspace has the same name."""
@@ -52,8 +54,8 @@ class Fault(NamedTuple):
     frames: tuple[tuple[str, int], ...] = ()
 
 
-Shown = Any
-"""A view to show to the agent: any object with the attributes of :class:`~spca.contracts.AgentView`."""
+Shown = Sequence[Any]
+"""The values of the agent's state attributes, in the order of :attr:`spca.body.AgentInterface.attributes`."""
 
 
 class PreviousActions(list[int]):
@@ -69,45 +71,54 @@ class PreviousActions(list[int]):
 class _State:
     """Source of the values of the agent's state attributes, which come from the latest view.
 
-    A grid is decoded when it is first read.
+    An array of words is decoded when it is first read.
     """
 
-    def __init__(self, words: NDArray[np.str_], previous: Sequence[int]) -> None:
+    def __init__(self, interface: AgentInterface, words: NDArray[np.str_], previous: Sequence[int]) -> None:
+        self._interface = interface
         self._words = words
-        self._decoded: dict[str, NDArray[np.str_]] = {}
+        self._values: Shown = ()
+        # The decoded form of each array of words, beside the codes from which it was decoded.
+        self._decoded: dict[int, tuple[NDArray[np.uint16], NDArray[np.str_]]] = {}
         self.previous_actions = PreviousActions(previous)
 
-    def show(self, view: Shown) -> None:
-        self._view = view
-        self._decoded.clear()
+    def show(self, values: Shown) -> None:
+        self._values = values
 
     def record_executed(self, code: int) -> None:
         list.append(self.previous_actions, code)
 
     def install(self, agent_class: type) -> None:
         """Add the state attributes to a class, so that its objects can read but not assign them."""
-        for name, read in self._attribute_readers().items():
+        readers = self._attribute_readers()
+        for name, read in readers.items():
             setattr(agent_class, name, property(read, _make_refusing_setter(name)))
 
     def _attribute_readers(self) -> dict[str, Callable[[object], Any]]:
         """Return the getter of each state attribute, by attribute name."""
-        return {
-            "mission": lambda _: self._view.mission,
-            "full_grid": lambda _: self._grid("full_grid"),
-            "current_observation": lambda _: self._grid("observation"),
-            "current_dir": lambda _: DIRECTIONS[self._view.direction],
-            "inventory": lambda _: self._view.inventory,
-            "previous_actions": lambda _: self.previous_actions,
-            "start_position": lambda _: self._view.start_position,
-            "start_dir": lambda _: DIRECTIONS[self._view.start_direction],
-        }
+        readers: dict[str, Callable[[object], Any]] = {PREVIOUS_ACTIONS: lambda _: self.previous_actions}
+        for index, (name, kind) in enumerate(self._interface.attributes):
+            read = self._read_words if kind == StateKind.WORDS else self._read_value
+            readers[name] = partial(_read_at, read, index)
+        return readers
 
-    def _grid(self, name: str) -> NDArray[np.str_]:
-        if name not in self._decoded:
-            words = self._words.take(getattr(self._view, name))
-            words.flags.writeable = False
-            self._decoded[name] = words.view()  # a view of read-only data cannot be made writeable again
-        return self._decoded[name]
+    def _read_value(self, index: int) -> Any:
+        return self._values[index]
+
+    def _read_words(self, index: int) -> NDArray[np.str_]:
+        codes = self._values[index]
+        known = self._decoded.get(index)
+        if known is not None and known[0] is codes:
+            return known[1]
+        words: Any = self._words.take(codes)  # faster than an index
+        words.flags.writeable = False
+        shown: NDArray[np.str_] = words.view()  # a view of read-only data cannot be made writeable again
+        self._decoded[index] = (codes, shown)
+        return shown
+
+
+def _read_at(read: Callable[[int], Any], index: int, _agent: object) -> Any:
+    return read(index)
 
 
 def _make_refusing_setter(name: str) -> Callable[[object, object], None]:
@@ -122,9 +133,10 @@ class Runner:
 
     Args:
         module: the compiled source, with the file name :data:`FILENAME`.
+        interface: names of the agent's primitives and state.
         steps: actions with their arguments.
         previous: codes of the primitives executed before this plan.
-        words: the vocabulary; the numbers in a grid are indices into it.
+        words: the words of arrays of words, whose numbers are indices into them.
         printed: function that receives each text that the code prints.
         print_limit: largest number of printed characters that are passed on to ``printed`` in total.
     """
@@ -132,6 +144,7 @@ class Runner:
     def __init__(
         self,
         module: CodeType,
+        interface: AgentInterface,
         steps: Sequence[tuple[str, Arguments]],
         previous: Sequence[int],
         words: NDArray[np.str_],
@@ -140,7 +153,8 @@ class Runner:
     ) -> None:
         self._module = module
         self._steps = steps
-        self._state = _State(words, previous)
+        self._primitive_count = len(interface.primitives)
+        self._state = _State(interface, words, previous)
         self._printed = printed
         self._print_left = print_limit
         self._agent: Any = None
@@ -149,11 +163,11 @@ class Runner:
         self._failed: Fault | None = None
         self._reserve: bytes | None = bytes(_RESERVE)
 
-    def advance(self, view: Shown) -> Asked | Done | Fault:
-        """Show ``view``, the state after the previous primitive, to the agent; return the agent's answer."""
+    def advance(self, values: Shown) -> Asked | Done | Fault:
+        """Show ``values``, the state after the previous primitive, to the agent; return the agent's answer."""
         if self._failed is not None:
             return self._failed
-        self._state.show(view)
+        self._state.show(values)
         answer = self._answer()
         if isinstance(answer, Fault):
             self._failed = answer
@@ -213,8 +227,9 @@ class Runner:
         """Record and return the primitive ``code`` that ``running`` yielded; return a failure for any other value."""
         number = _to_plain_int(code)
         frames = _list_suspended_frames(running)
-        if number is None or not 0 <= number < len(PRIMITIVE_METHODS):
-            message = f"yielded {_show_value(code)}: actions yield primitive codes 0-6"
+        if number is None or not 0 <= number < self._primitive_count:
+            last = self._primitive_count - 1
+            message = f"yielded {_show_value(code)}: actions yield primitive codes 0-{last}"
             return Fault(Status.RUNTIME_ERROR, message, self._position, tuple(frames[-MAX_FRAMES:]))
         self._state.record_executed(number)
         return Asked(number, self._position, frames[-1][1])

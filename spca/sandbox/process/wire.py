@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import marshal
 import struct
+from collections.abc import Callable
+from functools import lru_cache
 from types import CodeType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spca.body import AgentInterface, StateKind
 from spca.contracts import AgentView, Status
 from spca.sandbox.process.framing import (
     ASKED,
@@ -28,28 +30,42 @@ from spca.sandbox.process.framing import (
     WireError,
     pack,
 )
-from spca.sandbox.process.runner import MAX_FRAMES, Arguments, Asked, Done, Fault
+from spca.sandbox.process.runner import MAX_FRAMES, Arguments, Asked, Done, Fault, Runner
 
-# Fields of a view: direction and start direction; (rows, columns) of the full grid and of the observation, position
-# and start position; lengths of the inventory and of the mission.
-_VIEW_HEAD: Final = struct.Struct("<BB8HBH")
+# In front of each value or array: index, number of the dtype or _PLAIN, number of dimensions. The length of a
+# marshalled value follows, or the dimensions of an array.
+_HEAD: Final = struct.Struct("<BBB")
+_LENGTH: Final = struct.Struct("<I")
+_PLAIN: Final = 0xFF
+_DTYPES: Final = tuple(map(np.dtype, ("|u1", "<u2", "<u4", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8", "|b1")))
+_DTYPE_NUMBERS: Final = {dtype: number for number, dtype in enumerate(_DTYPES)}
+_UNSIGNED: Final = 3
+"""Number of dtypes, the first ones, that arrays of words may have."""
+_MAX_RANK: Final = 16
+_SHAPES: Final = tuple(struct.Struct(f"<{rank}I") for rank in range(_MAX_RANK + 1))
+"""The dimensions of an array, by their number."""
+
 _ASKED: Final = struct.Struct("<BII")
 _ASKED_FRAME: Final = struct.Struct("<BIIBII")  # HEADER and _ASKED in one
 _FAULT: Final = struct.Struct("<BiB")
 _FRAME: Final = struct.Struct("<IB")
 _STATUSES: Final = (Status.RUNTIME_ERROR, Status.SYNTAX_ERROR, Status.MISSING_METHOD)
-_NONE: Final = 0xFF  # instead of the length of an inventory
-_UNCHANGED: Final = 0xFFFF  # instead of the length of a mission
+MAX_VIEW_BYTES: Final = 1 << 24
+"""Size of the largest view in bytes; generated code needs memory for several of them."""
+
 _MAX_NAME: Final = 60
 
 
 class Start(NamedTuple):
     """Content of the first message of an episode.
 
-    The fields are arguments of :class:`~spca.sandbox.process.runner.Runner`.
+    The fields are arguments of :class:`~spca.sandbox.process.runner.Runner`; ``primitives`` and ``attributes`` are
+    those of the :class:`~spca.body.AgentInterface`.
     """
 
     module: CodeType
+    primitives: tuple[str, ...]
+    attributes: tuple[tuple[str, str], ...]
     steps: tuple[tuple[str, Arguments], ...]
     previous: tuple[int, ...]
     words: tuple[str, ...]
@@ -66,88 +82,136 @@ def unpack_start(payload: bytes) -> Start:
     return Start(*marshal.loads(payload))  # noqa: S302 - from the host to the worker, never the other way
 
 
-def pack_view(view: AgentView, sequence: int, mission: bool = True) -> bytes:
-    """Return a view as a ``VIEW`` frame.
+def make_runner(start: Start, printed: Callable[[str], object]) -> Runner:
+    """Return the runner of an episode that begins with ``start``."""
+    interface = AgentInterface(start.primitives, start.attributes)
+    words = np.array(start.words or ("",))
+    return Runner(start.module, interface, start.steps, start.previous, words, printed, start.print_limit)
 
-    If ``mission`` is False, the mission is left out, because the worker already has the same mission.
 
-    Raises:
-        ValueError: a grid has more than 65535 rows or columns, or a text is too long.
+class ViewPacker:
+    """Packs the views of an episode; a value that has not changed since the last view is left out.
+
+    Args:
+        interface: names and kinds of the state attributes.
     """
-    inventory = None if view.inventory is None else view.inventory.encode()
-    text = view.mission.encode() if mission else b""
-    if (inventory is not None and len(inventory) >= _NONE) or len(text) >= _UNCHANGED:
-        raise ValueError("an inventory or mission that is too long to be shown")
-    try:
-        head = _VIEW_HEAD.pack(
-            view.direction,
-            view.start_direction,
-            *view.full_grid.shape,
-            *view.observation.shape,
-            *view.position,
-            *view.start_position,
-            _NONE if inventory is None else len(inventory),
-            len(text) if mission else _UNCHANGED,
-        )
-    except struct.error as error:
-        raise ValueError(f"a view that cannot be sent: {error}") from error
-    payload = b"".join((head, view.full_grid.tobytes(), view.observation.tobytes(), inventory or b"", text))
-    return pack(VIEW, sequence, payload)
+
+    def __init__(self, interface: AgentInterface) -> None:
+        kinds = [kind for _name, kind in interface.attributes]
+        self._value_indices = [index for index, kind in enumerate(kinds) if kind == StateKind.VALUE]
+        self._array_indices = [index for index, kind in enumerate(kinds) if kind != StateKind.VALUE]
+        self._word_indices = {index for index, kind in enumerate(kinds) if kind == StateKind.WORDS}
+        self._last: list[object] = [None] * len(kinds)
+
+    def pack(self, view: AgentView, sequence: int) -> bytes:
+        """Return a view as a ``VIEW`` frame.
+
+        Raises:
+            ValueError: there is another number of values, a value cannot be sent, or the view is too large.
+        """
+        last = self._last
+        shown = view.values
+        if len(shown) != len(last):
+            raise ValueError(f"a view of {len(shown)} values, the body has {len(last)}")
+        parts: list[bytes] = []
+        for index in self._value_indices:
+            value = shown[index]
+            plain = marshal.dumps(value, _MARSHAL_VERSION) if _is_plain(value) else _refuse_value(value)
+            if plain != last[index]:
+                last[index] = plain
+                parts += (_HEAD.pack(index, _PLAIN, 0), _LENGTH.pack(len(plain)), plain)
+
+        for index in self._array_indices:
+            array = shown[index]
+            content = _describe_array(array, index in self._word_indices), array.tobytes()
+            if content != last[index]:
+                last[index] = content
+                parts += (_pack_head(index, content[0]), content[1])
+
+        payload = b"".join(parts)
+        if len(payload) > MAX_VIEW_BYTES:
+            raise ValueError(f"a view of {len(payload)} bytes, {MAX_VIEW_BYTES} are allowed")
+        return pack(VIEW, sequence, payload)
 
 
-class View:
-    """The worker's form of an :class:`~spca.contracts.AgentView`; each access to a grid unpacks the grid."""
+_MARSHAL_VERSION: Final = 2
+"""The version of marshal that writes equal bytes for equal values, because it writes no references."""
+_SCALARS: Final = frozenset((type(None), bool, int, float, str))
+_MAX_DEPTH: Final = 20
 
-    __slots__ = (
-        "_grid_sizes",
-        "_payload",
-        "direction",
-        "inventory",
-        "mission",
-        "position",
-        "start_direction",
-        "start_position",
+
+def _is_plain(value: object, depth: int = 0) -> bool:
+    """Return whether a value is what :class:`spca.body.StateKind` calls a VALUE."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
+    if depth > _MAX_DEPTH:
+        return False
+    if isinstance(value, tuple | list):
+        return all(_is_plain(inner, depth + 1) for inner in value)
+    if isinstance(value, dict):
+        return all(_is_plain(name, depth + 1) and _is_plain(inner, depth + 1) for name, inner in value.items())
+    return False
+
+
+def _refuse_value(value: object) -> bytes:
+    raise ValueError(
+        f"a view that cannot be sent: {type(value).__name__} instead of None, bools, numbers, texts, tuples and dicts"
     )
 
-    def __init__(self, payload: bytes, mission: str) -> None:
-        """Unpack a ``VIEW`` payload; ``mission`` is the last mission that the host sent."""
-        head = _VIEW_HEAD.unpack_from(payload)
-        self._payload = payload
-        self.direction = head[0]
-        self.start_direction = head[1]
-        self._grid_sizes = head[2:6]
-        self.position = head[6:8]
-        self.start_position = head[8:10]
-        inventory_length = head[10]
-        mission_length = head[11]
-        self.inventory = None
-        self.mission = mission
-        if inventory_length != _NONE or mission_length != _UNCHANGED:
-            self._read_texts(inventory_length, mission_length)
 
-    inventory: str | None
+def _describe_array(array: Any, has_words: bool) -> tuple[int, tuple[int, ...]]:
+    """Return the number of an array's dtype and the array's shape.
 
-    def _read_texts(self, inventory_length: int, mission_length: int) -> None:
-        """Set inventory and mission from the end of the payload, if the payload contains them."""
-        rows, columns, seen_rows, seen_columns = self._grid_sizes
-        offset = _VIEW_HEAD.size + rows * columns + seen_rows * seen_columns
-        if inventory_length != _NONE:
-            self.inventory = self._payload[offset : offset + inventory_length].decode()
-            offset += inventory_length
-        if mission_length != _UNCHANGED:
-            self.mission = self._payload[offset : offset + mission_length].decode()
+    Args:
+        has_words: whether the array holds indices of words, which must be unsigned.
 
-    @property
-    def full_grid(self) -> NDArray[np.uint8]:
-        rows, columns, _, _ = self._grid_sizes
-        return np.frombuffer(self._payload, np.uint8, rows * columns, _VIEW_HEAD.size).reshape(rows, columns)
+    Raises:
+        ValueError: the value is no such array, or has too many dimensions.
+    """
+    number = _DTYPE_NUMBERS.get(array.dtype) if isinstance(array, np.ndarray) else None
+    if number is None or array.ndim > _MAX_RANK or (has_words and number >= _UNSIGNED):
+        kind = getattr(array, "dtype", type(array).__name__)
+        wanted = "indices of words" if has_words else "numbers"
+        raise ValueError(f"a view that cannot be sent: {kind} instead of an array of {wanted}")
+    return number, array.shape
 
-    @property
-    def observation(self) -> NDArray[np.uint8]:
-        rows, columns, seen_rows, seen_columns = self._grid_sizes
-        offset = _VIEW_HEAD.size + rows * columns
-        cells = np.frombuffer(self._payload, np.uint8, seen_rows * seen_columns, offset)
-        return cells.reshape(seen_rows, seen_columns)
+
+@lru_cache(maxsize=1024)
+def _pack_head(index: int, description: tuple[int, tuple[int, ...]]) -> bytes:
+    """Return the bytes in front of an array."""
+    number, shape = description
+    return _HEAD.pack(index, number, len(shape)) + _SHAPES[len(shape)].pack(*shape)
+
+
+class ViewReader:
+    """The worker's side of :class:`ViewPacker`.
+
+    Attributes:
+        values: the present values of the state attributes; arrays are read-only.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.values: list[Any] = [None] * count
+
+    def read(self, payload: bytes) -> None:
+        """Bring the values up to date with a ``VIEW`` payload."""
+        offset = 0
+        end = len(payload)
+        while offset < end:
+            index, number, rank = _HEAD.unpack_from(payload, offset)
+            offset += _HEAD.size
+            if number == _PLAIN:
+                (length,) = _LENGTH.unpack_from(payload, offset)
+                start = offset + _LENGTH.size
+                offset = start + length
+                self.values[index] = marshal.loads(payload[start:offset])  # noqa: S302 - from the host to the worker
+            else:
+                shape = _SHAPES[rank].unpack_from(payload, offset)
+                start = offset + _SHAPES[rank].size
+                array = np.ndarray(shape, _DTYPES[number], payload, start)
+                self.values[index] = array
+                offset = start + array.nbytes
 
 
 def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:

@@ -9,8 +9,9 @@ import faulthandler
 import os
 import random
 import signal
+from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -34,8 +35,8 @@ def load_libraries() -> None:
     """
     for name in (*MODULES, *_LAZY_MODULES):
         import_module(name)
-    words = np.array(["door red", "key blue"])
-    np.char.startswith(words, "door")
+    words = np.array(["one word", "another"])
+    np.char.startswith(words, "one")
     np.unique(words, return_counts=True)
     np.random.default_rng(0).integers(9)
     f"{words!r} {np.arange(3.0)} {np.linalg.norm(np.ones(2))}".encode("latin-1")
@@ -71,18 +72,17 @@ def _serve() -> NoReturn:
     """Read the start of an episode, then answer every view."""
     read_frame = framing.frame_reader()
     start = wire.unpack_start(read_frame().payload)
-    runner = Runner(start.module, start.steps, start.previous, np.array(start.words), _send_printed, start.print_limit)
-    mission = ""
+    runner = wire.make_runner(start, _send_printed)
+    reader = wire.ViewReader(len(start.attributes))
     while True:
         request = read_frame()
-        view = wire.View(request.payload, mission)
-        mission = view.mission
-        framing.write_bytes(_answer(runner, view, request.sequence))
+        reader.read(request.payload)
+        framing.write_bytes(_answer(runner, reader.values, request.sequence))
 
 
-def _answer(runner: Runner, view: wire.View, sequence: int) -> bytes:
+def _answer(runner: Runner, values: Sequence[Any], sequence: int) -> bytes:
     try:
-        return wire.pack_answer(runner.advance(view), sequence)
+        return wire.pack_answer(runner.advance(values), sequence)
     except BaseException as error:  # boundary: reporting a failure may itself fail
         fault = Fault(Status.RUNTIME_ERROR, f"{type(error).__name__[:60]} while failing")
         return wire.pack_answer(fault, sequence)

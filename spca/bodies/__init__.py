@@ -1,0 +1,1 @@
+"""The bodies that come with the program, one folder or module for each."""
