@@ -26,25 +26,26 @@ PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 PHASES = ("minigridenv", "plannerLLM", "coderLLM")
 LAZY = (
     *("openai", "anthropic", "google", "ollama", "xllamacpp", "unified_planning", "duckdb", "PIL", "av"),
-    "genai_prices",
+    *("genai_prices", "pytest"),
     *("mujoco", "cv2", "pyastar2d", "scipy", "cyclonedds", "mcap", "rosbags", "yaml"),
 )
 """Libraries that are slow to import, or not needed by most runs."""
 
-SHARED = ("spca.common", "spca.contracts", "spca.errors", "spca.protocols")
+SHARED = ("spca.body", "spca.common", "spca.contracts", "spca.errors", "spca.protocols")
 
 ALLOWED = {
     "spca": ("spca",),
     "spca.contracts": (),
-    "spca.protocols": ("spca.contracts",),
+    "spca.body": ("spca.contracts",),
+    "spca.protocols": ("spca.body", "spca.contracts"),
     "spca.common": ("spca.common",),
     "gridworld": ("gridworld", "spca.common"),
-    "gridworld.adapters": ("gridworld", *SHARED, "spca.llm"),
+    "gridworld.adapters": ("gridworld", *SHARED, "spca.llm", "spca.plugins"),
     "explorer": ("explorer", *SHARED),
     "robot_bridge": ("robot_bridge", *SHARED),
-    "robot_bridge.cli": ("robot_bridge", *SHARED, "spca.llm", "spca.plan", "spca.runs", "spca.sandbox"),
+    "robot_bridge.cli": ("robot_bridge", *SHARED, "spca.llm", "spca.plan", "spca.plugins", "spca.runs", "spca.sandbox"),
     "robot_bridge.agent": (
-        *("robot_bridge", *SHARED, "spca.act", "spca.code", "spca.plan", "spca.sandbox", "spca.sense"),
+        *("robot_bridge", *SHARED, "spca.act", "spca.bodies", "spca.code", "spca.plan", "spca.sandbox", "spca.sense"),
     ),
 }
 """What a module or the modules of a package may import of ours; the longest matching name decides."""

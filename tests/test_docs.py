@@ -28,7 +28,8 @@ def names_of_tests(path: str) -> set[str]:
 
 
 def suites() -> list[ast.ClassDef]:
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "support" / "contracts").glob("*_suite.py")]
+    folders = (ROOT / "tests" / "support" / "contracts", ROOT / "spca" / "testing")
+    texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*_suite.py")]
     return [node for text in texts for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
 
 

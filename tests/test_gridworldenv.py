@@ -18,8 +18,8 @@ from spca.protocols import World
 from spca.reference.mechanisms.errands import Errand, read_errands
 from spca.sandbox.executor import default_executor
 from spca.sense import perception
-from spca.sense.map_text import planner_state
-from tests.support.contracts.world_suite import WorldSuite
+from tests.support.bodies.grid import planner_state, seen, words_of
+from tests.support.contracts.grid_world_suite import GridWorldSuite
 from tests.support.inprocess import InProcessExecutor
 
 START = [1, 1]
@@ -48,13 +48,13 @@ def world(task: TaskSpecification | None = None) -> GridTaskWorld:
     return GridTaskWorld(Layout(task or spec()), InProcessExecutor())
 
 
-class TestContract(WorldSuite):
+class TestContract(GridWorldSuite):
     @pytest.fixture
     def make(self) -> Callable[[], World]:
         return lambda: GridTaskWorld(Layout(spec()), default_executor())
 
 
-class TestContractUnderPartialView(WorldSuite):
+class TestContractUnderPartialView(GridWorldSuite):
     @pytest.fixture
     def make(self) -> Callable[[], World]:
         task = spec(rules={"observability": "view_cone", "view_size": 3})
@@ -69,7 +69,7 @@ def test_every_look_has_a_word_of_its_own_kind() -> None:
 
 def test_under_full_observability_the_map_is_the_grid_and_always_fresh() -> None:
     task = world()
-    assert task.sense().visible_grid[3] == (
+    assert words_of(task)[3] == (
         "wall",
         "switch yellow off",
         "empty",
@@ -80,7 +80,7 @@ def test_under_full_observability_the_map_is_the_grid_and_always_fresh() -> None
     )
     for code in (1, 2, 2, 5):
         task.step(code)
-    assert task.sense().visible_grid[3][4] == "gate grey open"
+    assert words_of(task)[3][4] == "gate grey open"
     assert planner_state(task.sense())["visible_objects"][0] == "switch yellow on: here"
 
 
@@ -95,7 +95,7 @@ def test_what_was_not_in_view_changes_nothing(mode: str) -> None:
     }
     other = world(spec(rules=rules, mechanisms=mechanisms, max_steps=150))
     assert one.sense() == other.sense()
-    assert one._agent_view().full_grid.shape == other._agent_view().full_grid.shape
+    assert seen(one._agent_view(), "full_grid").shape == seen(other._agent_view(), "full_grid").shape
     for task in (one, other):
         task.step(0)
     assert one.sense() == other.sense()
@@ -103,18 +103,18 @@ def test_what_was_not_in_view_changes_nothing(mode: str) -> None:
 
 def test_a_small_view_is_padded_and_remembered() -> None:
     task = world(spec(rules={"observability": "view_cone", "view_size": 3}))
-    view = perception.WORDS[task._agent_view().observation]
+    view = perception.word_array()[seen(task._agent_view(), "current_observation")]
     assert view.shape == (7, 7)
     assert view[3, 0] == "agent"
     assert view[3, 1] == "key blue"
     assert (view[:, 3:] == "unseen").all()
     task.step(1)
-    assert "key blue" in {word for row in task.sense().visible_grid for word in row}
+    assert "key blue" in {word for row in words_of(task) for word in row}
 
 
 def test_a_hidden_thing_is_ground_until_it_is_touched() -> None:
     task = world(spec(rules={"hidden_mechanisms": ["s"]}))
-    assert task.sense().visible_grid[3][1] == "empty"
+    assert words_of(task)[3][1] == "empty"
     for code in (1, 2, 2, 3):
         task.step(code)
     assert planner_state(task.sense())["visible_objects"][0] == "switch yellow off: here"

@@ -156,6 +156,19 @@ def test_a_level_that_is_played_again_is_logged_again(tmp_path: Path) -> None:
     assert logged == [(1, "fail"), (2, "fail"), (1, "success")]
 
 
+def test_a_level_that_was_cut_off_counts_its_episodes(tmp_path: Path) -> None:
+    first = MetricsLogger(tmp_path, "run-1")
+    done = [finish(first, 1)]
+    for number in (1, 2, 3):
+        process = MetricsLogger(tmp_path, "run-1")
+        process.repair(done)
+        process.start_level(LEVEL, 2)
+        assert process.episodes == number
+    finish(process, 3)
+    process.start_level(LEVEL, 4)
+    assert process.episodes == 1
+
+
 def test_an_aborted_level_does_not_count_as_finished(tmp_path: Path) -> None:
     first = MetricsLogger(tmp_path, "run-1")
     first.start_level(LEVEL, 1)

@@ -19,23 +19,26 @@ from minigrid.core.constants import OBJECT_TO_IDX
 from minigrid.core.grid import Grid
 from minigrid.core.mission import MissionSpace
 from minigrid.core.world_object import Door, WorldObj
+from minigrid.envs.empty import EmptyEnv
 from minigrid.minigrid_env import MiniGridEnv as Simulator
+from minigrid.wrappers import ViewSizeWrapper
 
 import minigridenv
 from minigridenv import MiniGridEnv
 from spca.common.errors import UserError
-from spca.contracts import AgentSource, Checkpoint, Outcome, Plan, PlannerMode, PlanStep, Status
+from spca.contracts import AgentSource, Checkpoint, LevelSpec, Outcome, Plan, PlannerMode, PlanStep, Status
 from spca.errors import WorldError
 from spca.protocols import World
+from tests.support.bodies.grid import seen, words_of
 from tests.support.contracts import truth
 from tests.support.contracts.executing import methods
-from tests.support.contracts.world_suite import WorldSuite, act, assert_consistent, at_fault
+from tests.support.contracts.grid_world_suite import GridWorldSuite, act, assert_consistent, at_fault
 from tests.support.tiers import few
 
 MIX = (0, 1, 2, 2, 2, 2, 3, 4, 5, 6)
 
 
-class TestMiniGridWorld(WorldSuite):
+class TestMiniGridWorld(GridWorldSuite):
     @pytest.fixture(params=["MiniGrid-FourRooms-v0", "BabyAI-PutNextS5N2Carrying-v0", "MiniGrid-KeyCorridorS3R2-v0"])
     def make(self, request: pytest.FixtureRequest) -> Callable[[], World]:
         return lambda: MiniGridEnv(request.param, seed=5)
@@ -65,23 +68,23 @@ def test_the_map_is_the_truth_as_it_was_last_seen(env_id: str) -> None:
     with closing(MiniGridEnv(env_id, seed=rng.randrange(1000))) as world:
         sim = truth.simulator(world)
         start = tuple(int(v) for v in sim.agent_pos)
-        seen = {start: truth.cell(sim.grid, *start)}
+        known = {start: truth.cell(sim.grid, *start)}
         for _ in range(25):
-            seen |= {(x, y): truth.cell(sim.grid, x, y) for x, y in truth.in_view(sim)}
-            assert_map_is(world, sim, start, seen)
+            known |= {(x, y): truth.cell(sim.grid, x, y) for x, y in truth.in_view(sim)}
+            assert_map_is(world, sim, start, known)
             if world.over:
                 break
             world.step(rng.choice(MIX))
 
 
-def assert_map_is(world: MiniGridEnv, sim: Any, start: tuple[int, ...], seen: dict[tuple[int, ...], str]) -> None:
-    origin = world._agent_view().start_position
+def assert_map_is(world: MiniGridEnv, sim: Any, start: tuple[int, ...], known: dict[tuple[int, ...], str]) -> None:
+    origin = seen(world._agent_view(), "start_position")
     mapped = {
         (int(c) - origin[1] + start[0], int(r) - origin[0] + start[1]): str(word)
         for (r, c), word in np.ndenumerate(world.full_grid)
         if word != "unseen"
     }
-    assert mapped == {**seen, tuple(int(v) for v in sim.agent_pos): "agent"}
+    assert mapped == {**known, tuple(int(v) for v in sim.agent_pos): "agent"}
     assert world.current_dir == ("East", "South", "West", "North")[sim.agent_dir]
     assert world.inventory == (truth.word(sim.carrying) if sim.carrying else None)
 
@@ -166,16 +169,14 @@ def test_the_agents_place_in_the_map_stays_right_while_it_is_padded(facing: str,
         while world.current_dir[0] != facing:
             world.step(1)
         for _ in range(3):
-            rows, columns = np.subtract(world._agent_view().position, world._agent_view().start_position)
+            rows, columns = np.subtract(world._map.index(world._position), seen(world._agent_view(), "start_position"))
             shape = world.full_grid.shape
             world.step(2)
-            after = world._agent_view()
-            moved = (
-                after.position[0] - after.start_position[0] - rows,
-                after.position[1] - after.start_position[1] - columns,
-            )
+            position = world._map.index(world._position)
+            start = seen(world._agent_view(), "start_position")
+            moved = (position[0] - start[0] - rows, position[1] - start[1] - columns)
             assert moved == ahead
-            assert world.full_grid[after.position] == "agent"
+            assert world.full_grid[position] == "agent"
             grown += world.full_grid.shape != shape
     assert grown == 3
 
@@ -202,7 +203,8 @@ def test_generated_code_cannot_write_into_the_worlds_map(empty: MiniGridEnv) -> 
     outcome = act(empty, "act", agent=vandal)
     assert (outcome.status, outcome.steps) == (Status.RUNTIME_ERROR, 1)
     assert "read-only" in outcome.message
-    assert "lava" not in {word for row in outcome.last_map for word in row}
+    assert "lava" not in {word for row in words_of(empty) for word in row}
+    assert "~" not in "".join(outcome.shown["map"])
 
 
 # The inventory and hidden things --------------------------------------------------------------------------------------
@@ -213,10 +215,9 @@ def test_what_is_in_hand_at_the_start_is_known(env_id: str) -> None:
     """These levels put it there after the first observation was made."""
     with closing(MiniGridEnv(env_id, seed=2)) as world:
         held = truth.word(truth.simulator(world).carrying)
-        assert world.inventory == held == world.sense().inventory
-        assert held not in {
-            thing.name for thing in world.sense().visible_objects if (thing.forward, thing.right) == (0, 0)
-        }
+        assert world.inventory == held == world.sense().shown["inventory"]
+        assert f"{held}: here" not in world.sense().shown["visible_objects"]
+        assert all((thing.forward, thing.right) != (0, 0) for thing in world._visible_objects() if thing.name == held)
         world.step(0)
         world.restore(Checkpoint((), MiniGridEnv(env_id, seed=2).checkpoint().state_hash))
         assert world.inventory == held
@@ -353,7 +354,7 @@ def test_generated_code_is_told_of_all_primitives_since_the_reset(empty: MiniGri
 
 def test_the_last_map_is_the_map_at_the_end(empty: MiniGridEnv) -> None:
     outcome = run(empty, 0, 0)
-    assert outcome.last_map == empty.sense().visible_grid
+    assert outcome.shown == empty.sense().shown
 
 
 # Building -------------------------------------------------------------------------------------------------------------
@@ -363,6 +364,40 @@ def test_an_unknown_id_is_refused_with_the_nearest_known_one() -> None:
     minigridenv.check_ids(["MiniGrid-Empty-8x8-v0", "BabyAI-GoTo-v0"])
     with pytest.raises(UserError, match=r"'MiniGrid-Emtpy-8x8-v0'.*'MiniGrid-Empty-8x8-v0'"):
         minigridenv.check_ids(["BabyAI-GoTo-v0", "MiniGrid-Emtpy-8x8-v0"])
+
+
+@pytest.fixture
+def registered() -> Iterator[str]:
+    """An id of somebody else, whose wrapper changes the view."""
+
+    def make(**options: Any) -> gymnasium.Env[Any, Any]:
+        small: gymnasium.Env[Any, Any] = ViewSizeWrapper(EmptyEnv(size=6, **options), 5)  # type: ignore[no-untyped-call]
+        return small
+
+    gymnasium.register("MyLab-Small-View-v0", entry_point=make)
+    yield "MyLab-Small-View-v0"
+    del gymnasium.registry["MyLab-Small-View-v0"]
+
+
+def test_any_registered_id_plays_as_its_wrappers_show_it(registered: str) -> None:
+    minigridenv.check_ids([registered, f"gymnasium:{registered}"])
+    with closing(MiniGridEnv(f"gymnasium:{registered}", seed=1)) as world:
+        assert world.current_observation.shape == (5, 5)
+        world.step(2)
+        assert world.current_observation.shape == (5, 5)
+
+
+def test_the_module_of_an_id_has_to_be_loaded() -> None:
+    words = "planted:MiniGrid-Empty-5x5-v0: the module planted is not loaded: give --plugin planted"
+    with pytest.raises(UserError, match=words):
+        minigridenv.check_ids(["planted:MiniGrid-Empty-5x5-v0"])
+    with pytest.raises(UserError, match=words):
+        MiniGridEnv("planted:MiniGrid-Empty-5x5-v0", seed=1)
+
+
+def test_an_environment_without_a_grid_view_is_refused() -> None:
+    with pytest.raises(WorldError, match=r"CartPole-v1: cannot be played in the minigrid world: its .* has no image"):
+        MiniGridEnv("CartPole-v1", seed=1)
 
 
 def test_a_world_that_cannot_be_built_is_a_world_error() -> None:
@@ -399,3 +434,27 @@ def test_the_libraries_prints_stay_out_of_our_output(capfd: pytest.CaptureFixtur
                 world.restore(world.checkpoint())
     captured = capfd.readouterr()
     assert captured.out + captured.err == ""
+
+
+def test_a_level_may_have_arguments() -> None:
+    with closing(MiniGridEnv(LevelSpec("MiniGrid-Empty-5x5-v0", {"size": 9, "max_steps": 3}), 1)) as world:
+        assert world.frame().truth.shape == (9, 9)
+        assert run(world, 0, 0, 0, 0).message.endswith("after 3 primitives with reward 0: the step limit was reached")
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [
+        (LevelSpec("MiniGrid-Empty-5x5-v0", {"sise": 9}), "cannot be built: TypeError: "),
+        (LevelSpec("MiniGrid-Empty-5x5-v0", {"size": "x"}), "cannot be built: "),
+        (LevelSpec("MiniGrid-Empty-5x5-v0", {"size": -3}), "cannot be built: "),
+        (LevelSpec("MiniGrid-Empty-5x5-v0", {"render_mode": "human"}), "cannot be built: TypeError: "),
+        (LevelSpec("MiniGrid-Empty-5x5-v0", mission="go"), 'has its own mission: leave out "mission"'),
+    ],
+)
+def test_arguments_that_do_not_fit_are_a_world_error(level: LevelSpec, words: str) -> None:
+    with pytest.raises(WorldError) as caught:
+        MiniGridEnv(level, 1)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("MiniGrid-Empty-5x5-v0+")
+    assert "\n" not in str(caught.value)

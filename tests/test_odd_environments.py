@@ -19,16 +19,18 @@ from main import load_phases
 from minigridenv import MiniGridEnv
 from spca.code.regression import RegressionSuite, SolvedLevel
 from spca.common.files import make_folder
-from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, Status
+from spca.contracts import AgentSource, Checkpoint, LevelSpec, Plan, PlannerMode, PlanStep, Status
 from spca.errors import RestoreError, WorldError
+from spca.prompts.formatting import format_state
 from spca.report.replay.resimulation import resimulate
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import RunFolder
 from spca.runs.run import Run
 from spca.runs.screen.display import Display
 from spca.sense import map_text, perception
+from tests.support.bodies.grid import planner_state
 from tests.support.contracts.executing import methods
-from tests.support.contracts.world_suite import act
+from tests.support.contracts.grid_world_suite import act
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.scenes import EMPTY
 from tests.support.spca.starting import make_settings, prepared
@@ -183,7 +185,7 @@ def test_the_regression_check_and_replays_live_with_it(odd: type[Odd]) -> None:
     turned = methods("def act(self):\n    yield 0\n    yield 0")
     plan = Plan((PlanStep("act", ()),), "", "", (), PlannerMode.FRESH)
     check_again = RegressionSuite(MiniGridEnv)
-    check_again.extend([SolvedLevel(ODD, 1, start, plan)])
+    check_again.extend([SolvedLevel(LevelSpec(ODD), 1, start, plan)])
     words = check_again.against(turned)(AgentSource(turned.text.replace("yield 0", "yield 1")))
     assert words is not None
     assert f"it cannot be played again: {ODD}: step failed: KeyError" in words
@@ -239,12 +241,12 @@ def _walk_through_the_storeroom() -> None:
     with closing(MiniGridEnv(ODD, 1)) as world:
         start = world.checkpoint()
         snapshot = world.sense()
-        names = {thing.name for thing in snapshot.visible_objects}
+        names = {thing.name for thing in world._visible_objects()}
         assert {"thing red", "thing other", "key other", "goal green"} <= names
-        state = map_text.planner_state(snapshot)
+        state = planner_state(snapshot)
         assert {"thing red", "thing other", "key other"} <= state["known_objects"].keys()
         assert "! thing" in state["legend"]
-        map_text.format_state(state).encode()
+        format_state(state).encode()
         take = "assert self.full_grid[3, 1] == 'thing red', str(self.full_grid)\nyield 3\n"
         take += "assert self.inventory == 'thing red', self.inventory\nyield 0"
         source = "def act(self):\n" + "".join(f"    {line}\n" for line in take.splitlines())
@@ -263,7 +265,7 @@ def _walk_through_the_storeroom() -> None:
 
 def test_whatever_an_image_holds_is_a_word() -> None:
     everything = np.stack(np.meshgrid(*[np.arange(256, dtype=np.uint8)[:16]] * 3), axis=-1).reshape(1, -1, 3)
-    words = set(perception.WORDS[perception.encode_view(everything)].ravel().tolist())
+    words = set(perception.word_array()[perception.encode_view(everything)].ravel().tolist())
     assert {"thing other", "key other", "wall"} <= words
     for word in perception.VOCABULARY:
         assert len(map_text.symbol(word)) == 1

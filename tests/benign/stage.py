@@ -11,6 +11,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from minigridenv import MiniGridEnv
+from spca.bodies.grid.body import GRID
+from spca.body import Body
 from spca.contracts import AgentSource, AgentView, Outcome, Plan, PlannerMode, PlanStep
 from spca.protocols import Episode, Executor, Failed, Finished, Yielded
 from tests.benign.topics import Method
@@ -113,8 +115,8 @@ class _RecordingExecutor:
         self._executor = executor
         self._recording = recording
 
-    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
-        return _RecordingEpisode(self._executor.start(agent, steps, previous), self._recording)
+    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int], body: Body) -> Episode:
+        return _RecordingEpisode(self._executor.start(agent, steps, previous, body), self._recording)
 
 
 class _RecordingEpisode:
@@ -155,7 +157,7 @@ def perform(executor: Executor, agent: AgentSource, actions: Sequence[Method]) -
 def repeat(executor: Executor, recording: Recording) -> list[Event]:
     """What another executor answers to the same views; it ends early where it fails or finishes early."""
     events: list[Event] = []
-    with closing(executor.start(recording.agent, [recording.step], recording.stage.prelude)) as episode:
+    with closing(executor.start(recording.agent, [recording.step], recording.stage.prelude, GRID)) as episode:
         for view in recording.views:
             events.append(episode.advance(view))
             if not isinstance(events[-1], Yielded):

@@ -61,7 +61,10 @@ def test_a_file_that_is_no_text(tmp_path: Path, refused: Refused, name: str, wha
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", few(1, ["run.json", "llm/0001-x-0.json", "state/state.json", "state/curriculum.json"]))
+@pytest.mark.parametrize(
+    "name",
+    few(1, ["run.json", "llm/0001-x-0.json", "state/state.json", "state/finished.jsonl", "state/curriculum.json"]),
+)
 def test_a_pipe_in_the_folder_of_a_run(tmp_path: Path, refused: Refused, learned: Learned, name: str) -> None:
     run = tmp_path / "runs" / learned.run.name
     shutil.copytree(learned.run, run)

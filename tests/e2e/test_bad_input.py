@@ -223,6 +223,8 @@ NUL_IN_A_NAME = '{"finished": [], "agent": "a\\u0000b", "category": null, "trust
         ),
         ("state/state.json", "[]", "state/state.json cannot be read: it holds no object"),
         ("state/state.json", '{"finished": []}', "state/state.json cannot be read: it has no 'agent'"),
+        ("state/finished.jsonl", "", "state/finished.jsonl cannot be read: it has 0 of 6 finished levels"),
+        ("state/finished.jsonl", "{}\n" * 6, "state/finished.jsonl cannot be read: line 6 is no finished level"),
         ("state/curriculum.json", "[]", "state/curriculum.json: must be a non-empty list"),
     ],
     ids=lambda value: value[:25] if isinstance(value, str) else "",

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Learned, Refused
+from tests.soak.policy import compare_all
 from tests.support.commands import main_py, read, start, wait_for
 from tests.support.report.pages import read_pieces
 from tests.support.waiting import PATIENCE
@@ -64,6 +65,14 @@ def test_every_episode_is_a_line_and_can_be_replayed(evaluation: Path) -> None:
     assert planners.keys() <= {"writers", ""}
     assert list(lines[0])[-1] == "seconds"
     assert not list((evaluation / "state").glob("*.jsonl"))
+
+
+def test_a_policy_acts_as_the_frozen_agent_does(evaluation: Path, learned: Learned) -> None:
+    """A short slice of ``scripts/soak policy``."""
+    lines = [json.loads(line) for line in (evaluation / "episodes.jsonl").read_text().splitlines()]
+    compared = list(compare_all(learned.run, lines, "none"))
+    assert [difference for _episode, difference, _cause in compared if difference] == []
+    assert sum(episode["steps"] for episode, _difference, _cause in compared) > 50
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ import minigrid  # noqa: F401 - registers the environments
 import pytest
 
 from metrics_logger import COUNTERS, DURATIONS
-from spca.contracts import PRIMITIVE_METHODS
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
 from tests.e2e.conftest import FURTHER_IDS, IDS, Learned
 from tests.support.commands import events, level_summaries, read
 from tests.support.spca.doubles import ROOT
@@ -57,7 +57,13 @@ def test_the_run_folder_holds_what_the_documentation_lists(learned: Learned) -> 
         *("run.json", "metrics.jsonl", "calls.jsonl", "summary.json", "prompt_log.md")
     }
     held = {str(path.relative_to(learned.run)) for name in folders for path in (learned.run / name).iterdir()}
-    expected = {"state/.lock", "state/state.json", "state/curriculum.json", "agents/agent_v0.py"}
+    expected = {
+        "state/.lock",
+        "state/state.json",
+        "state/finished.jsonl",
+        "state/curriculum.json",
+        "agents/agent_v0.py",
+    }
     expected |= {f"{stem}_v{n}.{end}" for n in range(1, 7) for stem, end in _VERSIONED}
     expected |= {f"summaries/summary_navigation_{env_id}_{run_id}.json" for env_id in IDS}
     expected |= {f"summaries/summary_doors_{env_id}_{run_id}.json" for env_id in FURTHER_IDS}

@@ -18,11 +18,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from spca.bodies.grid.body import GRID
 from spca.contracts import AgentSource
-from spca.sense.perception import WORDS
+from spca.sense.perception import word_array
+from spca.testing.generated_code import make_view
 from tests.redteam.processes import become_subreaper, end_children, memory
 from tests.redteam.scene import PLAN, HiddenEnv, drive, say, source_of
-from tests.support.contracts.executing import run, view
+from tests.support.bodies.grid import seen
+from tests.support.contracts.executing import run
 from tests.support.inprocess import InProcessExecutor
 
 ENV = HiddenEnv()
@@ -67,7 +70,7 @@ def run_attack(request: dict[str, Any]) -> NoReturn:
         executor = InProcessExecutor()
         if request["earlier"]:
             run(executor, source_of(request["earlier"], os.getppid()), PLAN)
-        episode = executor.start(AgentSource(source), PLAN, ())
+        episode = executor.start(AgentSource(source), PLAN, (), GRID)
         report = drive(episode)
         episode.close()
         gc.collect()  # as happens sooner or later in a process that lives on
@@ -79,7 +82,7 @@ def run_attack(request: dict[str, Any]) -> NoReturn:
 def _by_hand(source: str) -> dict[str, Any]:
     """Drive the bare generator; what it yields is told as text, errors in full."""
     namespace: dict[str, Any] = {"__name__": "agent_tmp"}
-    grid = WORDS.take(view().full_grid)
+    grid = word_array().take(seen(make_view(), "full_grid"))
     before = grid.copy()
     yielded: list[str] = []
     printed: list[str] = []

@@ -146,12 +146,19 @@ class Lines:
 class SandboxedHost(Lines):
     """Runs attacks in the sandbox; a host that an attack has ended is started anew.
 
-    ``slack``: seconds that the host may wait longer than the limits. ``module``: the host's program.
+    ``slack``: seconds that the host may wait longer than the limits. ``module``: the host's program. ``stage``: name of
+    the body and what it sees, of :data:`tests.redteam.stages.STAGES`.
     """
 
-    def __init__(self, limits: Limits | None = None, slack: float = SLACK, module: str = "tests.redteam.host") -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        slack: float = SLACK,
+        module: str = "tests.redteam.host",
+        stage: str = "grid",
+    ) -> None:
         self._limits, self._slack = limits or Limits(), slack
-        super().__init__(module, json.dumps(asdict(self._limits)))
+        super().__init__(module, json.dumps(asdict(self._limits)), stage)
 
     def judge(self, attack: Attack, steps: int = MAX_STEPS) -> Verdict:
         """Let the attack loose and judge it."""

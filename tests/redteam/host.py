@@ -10,47 +10,45 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from spca.contracts import AgentSource
+from spca.contracts import AgentSource, PlanStep
 from spca.protocols import Finished, Yielded
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from tests.redteam.processes import become_subreaper, children, descriptors, forget_peak, memory
 from tests.redteam.scene import PLAN, HiddenEnv, drive, say, source_of
-from tests.support.contracts.executing import codes, methods, run, steps
+from tests.redteam.stages import STAGES, Stage
+from tests.support.contracts.executing import Event, codes, run, steps
 
 ENV = HiddenEnv()
 _OUT = 1
-_BENIGN = methods("""
-    def look(self):
-        for code in (0, 1, 2):
-            yield code if (self.full_grid == "key blue").any() else 6
-""")
 
 
-def serve(executor: SandboxExecutor) -> None:
+def serve(executor: SandboxExecutor, stage: Stage) -> None:
     """Answer requests until there are no more."""
     for line in sys.stdin:
         request = json.loads(line)
         if "kills" in request:
-            say(_OUT, kill_many(executor, request["kills"]))
+            say(_OUT, kill_many(executor, stage, request["kills"]))
         else:
-            say(_OUT, attack(executor, request))
+            say(_OUT, attack(executor, stage, request))
 
 
-def attack(executor: SandboxExecutor, request: dict[str, Any]) -> dict[str, Any]:
+def attack(executor: SandboxExecutor, stage: Stage, request: dict[str, Any]) -> dict[str, Any]:
     """Run the attack, then harmless code; what became of both."""
     prepare_bait(request)
     if request["earlier"]:
-        run(executor, source_of(request["earlier"], os.getpid()), PLAN)
+        _run(executor, stage, source_of(stage.translate(request["earlier"]), os.getpid()), PLAN)
     state = program_state()
     forget_peak()
     before = memory("self", "VmRSS")
-    report = _driven(executor, source_of(request["source"], os.getpid()), request["limit"])
+    report = _driven(executor, stage, source_of(stage.translate(request["source"]), os.getpid()), request["limit"])
+    report["primitives"] = len(stage.body.primitives)
     report["grown"] = memory("self", "VmHWM") - before
     report["unlike"] = differences(state, program_state())
-    report["benign"] = _benign(executor)
+    report["benign"] = _benign(executor, stage)
     return report
 
 
@@ -60,31 +58,31 @@ def prepare_bait(request: dict[str, Any]) -> None:
     ENV.hide(request["goal"], request["tail"])
 
 
-def kill_many(executor: SandboxExecutor, sources: list[str]) -> dict[str, Any]:
+def kill_many(executor: SandboxExecutor, stage: Stage, sources: list[str]) -> dict[str, Any]:
     """Episodes of hostile code, one after the other; how many ended other than by a failure, and what is left."""
     state = program_state()
     ends: dict[str, int] = {}
     for at, text in enumerate(sources):
-        episode = executor.start(AgentSource(text), PLAN, ())
+        episode = executor.start(AgentSource(stage.translate(text)), PLAN, (), stage.body)
         if at % 10:  # the others are closed before they have begun, or in the middle
-            end = drive(episode, 1 if at % 10 == 5 else 9)["end"]
+            end = drive(episode, 1 if at % 10 == 5 else 9, stage.view())["end"]
             ends[end] = ends.get(end, 0) + 1
         episode.close()
     return {
         "ends": ends,
         "zygotes": children(os.getpid()),
         "unlike": differences(state, program_state()),
-        "benign": _benign(executor),
+        "benign": _benign(executor, stage),
     }
 
 
-def _driven(executor: SandboxExecutor, source: AgentSource, limit: int) -> dict[str, Any]:
+def _driven(executor: SandboxExecutor, stage: Stage, source: AgentSource, limit: int) -> dict[str, Any]:
     began = time.monotonic()
-    episode = executor.start(source, PLAN, ())
+    episode = executor.start(source, PLAN, (), stage.body)
     started = time.monotonic() - began
     say(_OUT, {"pid": episode.pid})
     try:
-        return drive(episode, limit) | {"started": started}
+        return drive(episode, limit, stage.view()) | {"started": started}
     finally:
         episode.close()
 
@@ -104,22 +102,28 @@ def differences(before: dict[str, int], after: dict[str, int]) -> list[str]:
     return sorted(f"{n}: {before.get(n)} -> {after.get(n)}" for n in names if before.get(n) != after.get(n))
 
 
-def _benign(executor: SandboxExecutor) -> str:
+def _run(executor: SandboxExecutor, stage: Stage, source: AgentSource, plan: Sequence[PlanStep]) -> list[Event]:
+    return run(executor, source, plan, body=stage.body, view=stage.view())
+
+
+def _benign(executor: SandboxExecutor, stage: Stage) -> str:
     """Empty when harmless code runs as it should."""
-    events = run(executor, _BENIGN, steps("look"))
+    events = _run(executor, stage, stage.benign, steps("look"))
     if codes(events) == [0, 1, 2] and isinstance(events[-1], Finished) and isinstance(events[0], Yielded):
         return ""
     return repr(events)
 
 
 def main() -> int:
-    """``python -m tests.redteam.host LIMITS``: the limits as JSON."""
+    """``python -m tests.redteam.host LIMITS STAGE``: the limits as JSON, and the name of the stage."""
     become_subreaper()
+    limits, name = sys.argv[1:]
+    stage = STAGES[name]()
     sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    with SandboxExecutor(limits=Limits(**json.loads(sys.argv[1])), check=None) as executor:
-        _benign(executor)
+    with SandboxExecutor(limits=Limits(**json.loads(limits)), check=None) as executor:
+        _benign(executor, stage)
         say(_OUT, {"ready": os.getpid(), "level": executor.level})
-        serve(executor)
+        serve(executor, stage)
     return 0
 
 

@@ -18,11 +18,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from spca.code.policy import check as policy
 from spca.errors import PatchError
 from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Kind, Sign
 from tests.redteam.bait import API_KEY, CANARY_FILE, HIDDEN_GOAL
+from tests.support.bodies.grid import violations
 
 SLACK: Final = 1.0
 """Seconds after its violation in which an offender must be dead."""
@@ -107,7 +107,7 @@ def _of_text(report: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _of_events(attack: Attack, report: Mapping[str, Any]) -> Iterable[str]:
-    if not report["exact"] or any(code not in range(7) for code, *_ in report["steps"]):
+    if not report["exact"] or any(code not in range(report.get("primitives", 7)) for code, *_ in report["steps"]):
         yield f"primitives that are none: {report['steps'][:5]}"
     lines = attack.source.count("\n") + 1
     if any((at, action) != (0, "attack") or not 0 <= line <= lines for _, at, action, line in report["steps"]):
@@ -146,7 +146,7 @@ def signs(attack: Attack, tail: str, seen: Mapping[str, Any], facts: Facts) -> f
 def refusals(source: str) -> tuple[str, ...]:
     """What the static policy has against a source, leaving aside that every attack assigns ``current_dir``."""
     try:
-        found = policy.violations(source.replace('    current_dir = "East"\n', "", 1))
+        found = violations(source.replace('    current_dir = "East"\n', "", 1))
     except PatchError as error:
         return (str(error),)
     return tuple(violation.words for violation in found)

@@ -45,9 +45,10 @@ yield "forward"
 builtins.isinstance, builtins.len = kept
 
 ## yield_patched_runner: garbage
-import sys
-runner = sys.modules.get("spca.sandbox.process.runner") or __import__("spca.sandbox.process.runner")
-runner.PRIMITIVE_METHODS = range(1000)
+import gc
+for each in gc.get_objects():
+    if type(each).__name__ == "Runner":
+        each._primitive_count = 1000
 yield 99
 
 ## yield_hostile_word: text

@@ -8,9 +8,11 @@ import time
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Failed, Finished, Yielded
-from tests.support.contracts.executing import view
+from spca.testing.generated_code import make_view
 
 MAX_STEPS = 300
 """Primitives after which the world has had enough."""
@@ -45,10 +47,10 @@ def source_of(text: str, host: int) -> AgentSource:
     return AgentSource(text.replace("@HPID@", str(host)))
 
 
-def drive(episode: Driven, limit: int = MAX_STEPS) -> dict[str, Any]:
+def drive(episode: Driven, limit: int = MAX_STEPS, view: AgentView | None = None) -> dict[str, Any]:
     """Advance until the episode ends or has had ``limit`` primitives; what was seen, ready for JSON."""
-    shown = view()
-    grid, observation = shown.full_grid.tobytes(), shown.observation.tobytes()
+    shown = view or make_view()
+    before = [array.tobytes() for array in shown.values if isinstance(array, np.ndarray)]
     events: list[Yielded | Finished | Failed] = []
     slowest = 0.0
     while len(events) < limit and (not events or isinstance(events[-1], Yielded)):
@@ -66,7 +68,7 @@ def drive(episode: Driven, limit: int = MAX_STEPS) -> dict[str, Any]:
         "exact": all(type(e.step.code) is int for e in events if isinstance(e, Yielded)),
         "printed": episode.printed,
         "slowest": slowest,
-        "untouched": shown.full_grid.tobytes() == grid and shown.observation.tobytes() == observation,
+        "untouched": [array.tobytes() for array in shown.values if isinstance(array, np.ndarray)] == before,
     }
 
 

@@ -22,15 +22,17 @@ import numpy as np
 from gridworld.errors import GridworldError
 from gridworld.task.validation import validate
 from gridworld.task_spec import TaskSpecification
+from spca.bodies.grid.body import GRID
 from spca.common.environment import load_environment
 from spca.common.errors import SPCAError, UserError
 from spca.common.web.packing import to_json
-from spca.contracts import DIRECTIONS, GRIDWORLD, AgentView, PlanStep, Snapshot, Status
+from spca.contracts import GRIDWORLD, PlanStep, Status
 from spca.errors import BadAnswerError, PatchError, PlanTextError
 from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.providers.base import Message
 from spca.plan import pddl
 from spca.prompts import render
+from spca.prompts.formatting import format_state
 from spca.reference import planner as reference
 from spca.report.level.levels import level
 from spca.report.read.run_files import open_run
@@ -39,10 +41,12 @@ from spca.runs import curriculum
 from spca.runs.workspace import Workspace
 from spca.sandbox.process import framing, reports, wire
 from spca.sandbox.process.runner import Asked, Done, Fault
-from spca.sense import map_text, perception, slam
+from spca.sense import perception, slam
+from spca.testing.generated_code import make_view
 from tests.soak import fuzz_texts as texts
 from tests.soak.common import ROOT
 from tests.support import untrusted
+from tests.support.bodies.grid import agent_state, kept_agent, make_snapshot, merge, planner_state
 from tests.support.gridworld.hostile import spoil
 from tests.support.report.making import finished_run
 from tests.support.spca.call_requests import ref
@@ -130,7 +134,7 @@ def _models(input_: bytes) -> bool:
 
 
 def _agent_file(input_: bytes) -> bool:
-    source = Workspace(_file("agent.py", input_).parent).agent().text
+    source = kept_agent(Workspace(_file("agent.py", input_).parent)).text
     untrusted.show_agent(source)
     return True
 
@@ -159,8 +163,8 @@ def _mission(input_: bytes) -> bool:
     grid = np.array(codes, dtype=np.uint8).reshape(_GRID, _GRID)
     grid[grid == perception.AGENT] = perception.EMPTY
     grid[4, 4] = perception.AGENT
-    snapshot = Snapshot(said, rng.choice(DIRECTIONS), None, perception.grid_words(grid), ())
-    given = {"snapshot": map_text.planner_state(snapshot), "level": {"category": category, "skill": said}}
+    snapshot = make_snapshot(said, rng.choice(perception.DIRECTIONS), None, perception.grid_words(grid))
+    given = {"snapshot": planner_state(snapshot), "level": {"category": category, "skill": said}}
     nothing = {"actions": "", "trusted": None, "writers": None, "compiles": False, "feedback": None}
     prompt = render("planner_task", **given, **nothing)
     untrusted.planner_call(reference.answer([Message("user", prompt)]))
@@ -176,16 +180,23 @@ def _map(input_: bytes) -> bool:
     at = perception.agent_cell(size, direction)
     grid = slam.integrate(slam.empty_map(), view, (down, right), at)
     carried, things = perception.read_carried(facing), perception.visible_objects(facing)
+    facing_to = perception.DIRECTIONS[direction]
     words = perception.grid_words(grid.mark_agent((down, right)))
-    snapshot = Snapshot(input_[150:].decode(errors="replace"), DIRECTIONS[direction], carried, words, things)
-    map_text.format_state(map_text.planner_state(snapshot)).encode()
-    map_text.format_state(map_text.agent_state(snapshot)).encode()
-    where = grid.index((down, right))
-    shown = AgentView(snapshot.mission, grid.codes, view, direction, carried, where, grid.origin, 0)
-    frame = wire.pack_view(shown, 1)
-    sent = wire.View(frame[framing.HEADER.size :], "")
-    assert (sent.mission, sent.inventory, sent.position) == (shown.mission, carried, where)
-    assert np.array_equal(sent.full_grid, grid.codes)
+    snapshot = make_snapshot(input_[150:].decode(errors="replace"), facing_to, carried, words, things)
+    format_state(planner_state(snapshot)).encode()
+    format_state(agent_state(snapshot)).encode()
+    shown = make_view(
+        mission=snapshot.mission,
+        full_grid=grid.codes,
+        current_observation=view,
+        current_dir=facing_to,
+        inventory=carried,
+        start_position=grid.origin,
+    )
+    reader = wire.ViewReader(len(shown.values))
+    reader.read(wire.ViewPacker(GRID.interface).pack(shown, 1)[framing.HEADER.size :])
+    for sent, value in zip(reader.values, shown.values, strict=True):
+        assert np.array_equal(sent, value) if isinstance(value, np.ndarray) else sent == value
     return True
 
 
@@ -196,7 +207,7 @@ def _frames(input_: bytes) -> bool:
     steps = (PlanStep("go", ("x",)),)
     while (frame := frames.next()) is not None:
         if frame.kind != framing.PRINTED:
-            reports.event(wire.unpack_answer(frame), steps, ("a", "b"))
+            reports.event(wire.unpack_answer(frame), steps, ("a", "b"), len(GRID.primitives))
         found += 1
     return found > 0
 
@@ -273,8 +284,6 @@ def _dotenv(rng: random.Random) -> bytes:
 
 @cache
 def _agent() -> str:
-    from spca.code.merge import merge
-
     return merge(AGENT.text, _METHODS).text
 
 

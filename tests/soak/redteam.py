@@ -3,7 +3,8 @@
 ``scripts/soak redteam [--count N] [--record]``: N killed episodes for each user (default 500). One line for each
 attack: whether the sandbox held, how long its worker lived, what the attack does without a sandbox. ``--only NAME,...``
 leaves the other attacks out, ``--once`` the second user. Then hostile problem writers play beside four good ones, which
-must plan, ask and end as without them. Every policy is left out.
+must plan, ask and end as without them. Every policy is left out. The attacks and the killed episodes also come with the
+body of a plugin, a vending machine.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Figures:
 
     Attributes:
         as_writers: escapes of the same attacks, made by problem writers.
+        as_machines: escapes of the same attacks by an agent with the body of a plugin.
         hostile: writers that played beside good ones, of which ``spoiled`` changed what became of those.
         slowest: the longest time from a violation to its worker's death.
     """
@@ -50,6 +52,7 @@ class Figures:
     attacks: int
     escapes: int
     as_writers: int
+    as_machines: int
     hostile: int
     spoiled: int
     controls: int
@@ -62,7 +65,8 @@ class Figures:
 
     @property
     def failed(self) -> bool:
-        return bool(self.escapes or self.as_writers or self.spoiled or self.unseen or self.left)
+        escapes = self.escapes + self.as_writers + self.as_machines
+        return bool(escapes or self.spoiled or self.unseen or self.left)
 
 
 def chosen(only: str) -> tuple[Attack, ...]:
@@ -91,9 +95,12 @@ def session(attacks: Sequence[Attack], kills: int, hostile: Mapping[str, str]) -
     unseen = [a for a, signs in zip(attacks, shown, strict=True) if not signs and not _beyond(a)]
     for attack in unseen:
         print(f"NO CONTROL  {attack.name}: nothing seen of {', '.join(attack.control.signs)}")
-    as_writers = count_writers_escaped(attacks)
+    with WriterHost() as writing:
+        as_writers = count_escaped(writing, attacks, "a problem writer")
+    with SandboxedHost(stage="machine") as machine:
+        as_machines = count_escaped(machine, attacks, "a machine")
     spoiled = count_spoiled_seasons(hostile)
-    left = list(leftovers(kills))
+    left = [*leftovers(kills), *leftovers(kills, "machine")]
     for words in left:
         print(f"LEFT BEHIND {words}")
     limit = Limits().first_yield_seconds
@@ -102,6 +109,7 @@ def session(attacks: Sequence[Attack], kills: int, hostile: Mapping[str, str]) -
         len(attacks),
         sum(bool(verdict.escaped) for verdict in verdicts),
         as_writers,
+        as_machines,
         len(hostile),
         spoiled,
         sum(_proves(signs) for signs in shown),
@@ -114,15 +122,19 @@ def session(attacks: Sequence[Attack], kills: int, hostile: Mapping[str, str]) -
     )
 
 
-def count_writers_escaped(attacks: Sequence[Attack]) -> int:
-    """Judge every attack once more, made by a problem writer that has left its namespace."""
-    with WriterHost() as host:
-        verdicts = [host.judge(attack) for attack in attacks]
+def count_escaped(host: SandboxedHost, attacks: Sequence[Attack], by: str) -> int:
+    """Judge every attack once more, made by another attacker; return how many escape.
+
+    Args:
+        by: the attacker in words. A problem writer has left its namespace already.
+    """
+    verdicts = [host.judge(attack) for attack in attacks]
     for verdict in verdicts:
         if verdict.escaped:
-            _tell(verdict, "as a writer: ")
-    print(f"{len(attacks)} attacks as problem writers: {sum(bool(verdict.escaped) for verdict in verdicts)} escaped")
-    return sum(bool(verdict.escaped) for verdict in verdicts)
+            _tell(verdict, f"as {by}: ")
+    escaped = sum(bool(verdict.escaped) for verdict in verdicts)
+    print(f"{len(attacks)} attacks as {by}: {escaped} escaped", flush=True)
+    return escaped
 
 
 def count_spoiled_seasons(hostile: Mapping[str, str]) -> int:
@@ -152,17 +164,17 @@ def refused(attacks: Sequence[Attack]) -> int:
         return sum(bool(refusals(bait.fill(a.source).replace("@HPID@", "1"))) for a in attacks)
 
 
-def leftovers(count: int) -> Iterator[str]:
+def leftovers(count: int, stage: str = "grid") -> Iterator[str]:
     """What is left after ``count`` episodes that end by violence, in words."""
     if not count:
         return
-    with SandboxedHost(LIMITS) as host:
+    with SandboxedHost(LIMITS, stage=stage) as host:
         report = host.kills(list(sources(count)), 60 + count)
     yield from report["unlike"]
     if report["benign"]:
         yield f"harmless code afterwards: {report['benign']}"
     yield from (f"process {pid}" for pid in report["zygotes"] if Path(f"/proc/{pid}").exists())
-    print(f"{count} episodes ended by violence: {report['ends']}")
+    print(f"{count} episodes of the {stage} ended by violence: {report['ends']}")
 
 
 def _tell(verdict: Verdict, by: str = "") -> None:
@@ -204,15 +216,15 @@ def _as_nobody(arguments: Sequence[str]) -> Figures:
 
 def table(found: Sequence[Figures]) -> str:
     """Figures for the docs."""
-    head = "| user | attacks | escapes | as writers | hostile writers | others spoiled"
+    head = "| user | attacks | escapes | as writers | as machines | hostile writers | others spoiled"
     head += " | seen to succeed without the sandbox | refused by the policy"
     head += " | longest life after a violation | killed episodes | left behind | seconds |"
     rows = [
-        f"| {f.user} | {f.attacks} | {f.escapes} | {f.as_writers} | {f.hostile} | {f.spoiled}"
+        f"| {f.user} | {f.attacks} | {f.escapes} | {f.as_writers} | {f.as_machines} | {f.hostile} | {f.spoiled}"
         f" | {f.controls} | {f.refused} | {f.slowest:.2f} s | {f.killed} | {f.left} | {f.seconds:.0f} |"
         for f in found
     ]
-    return "\n".join([head, "|---" * 12 + "|", *rows])
+    return "\n".join([head, "|---" * 13 + "|", *rows])
 
 
 def main() -> int:

@@ -23,9 +23,11 @@ from main import load_phases
 from robot_bridge.agent.rigs import Rig, twin_rig
 from robot_bridge.agent.world import RobotWorld
 from spca.act.corrections import apply_corrections
+from spca.contracts import LevelSpec
 from spca.protocols import Executor
 from spca.runs.curriculum import select_tasks
 from spca.runs.options import DisplayOptions, KeptOptions, RunOptions, SelectionOptions
+from spca.runs.recording.folder import RunFolder
 from spca.runs.resolution import find_run
 from spca.runs.run import Run
 from spca.runs.screen.display import Display
@@ -120,7 +122,7 @@ def play(learned: Path, item: Item) -> Figures:
         display=DisplayOptions(quiet=True),
     )
     _run(options, lambda env, n, executor: Played(env, n, executor=executor, told=rows.append))
-    (finished,) = read(existing_run(folder / "runs") / "state/state.json")["finished"]
+    (finished,) = RunFolder(existing_run(folder / "runs")).read_finished()
     row = {**(rows[-1] if rows else {}), "level": env_id, "seed": seed, "solved": finished["outcome"] == "success"}
     row |= {"reason": finished["reason"], "coder_calls": finished["counters"]["coder_calls"]}
     row |= {"category": category, "starts": len(rows), "collisions": sum(one["collisions"] for one in rows)}
@@ -132,8 +134,8 @@ def _run(options: RunOptions, make_world: Callable[[str, int, Executor], RobotWo
     phases = load_phases()
     with prepare_run(settings, select_tasks(settings, begun), phases.check_ids, begun) as prepared:
 
-        def made(env_id: str, seed: int, *, executor: Executor, **_of_the_twin: object) -> RobotWorld:
-            return make_world(env_id, seed, executor)
+        def made(level: LevelSpec, seed: int, *, executor: Executor, **_of_the_twin: object) -> RobotWorld:
+            return make_world(level.id, seed, executor)
 
         Run(prepared, phases, Display(prepared.tasks, quiet=True), made).learn()
 

@@ -14,12 +14,12 @@ import pytest
 from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld
 from spca.sandbox.executor import default_executor
-from tests.support.contracts.world_suite import WorldSuite
+from tests.support.contracts.grid_world_suite import GridWorldSuite
 
 LEVEL, SEED = "MiniGrid-Empty-5x5-v0", 1
 
 
-class TestRobotWorld(WorldSuite):
+class TestRobotWorld(GridWorldSuite):
     """In the twin of a small level."""
 
     @pytest.fixture

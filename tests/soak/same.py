@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from spca.runs.recording.finished import JOURNAL
+from spca.runs.recording.folder import STATE
 from tests.soak.common import ROOT, SCRATCH, environment, existing_run
 
 HOME: Final = SCRATCH / "same"
@@ -94,6 +96,8 @@ def compare(before: Path, after: Path) -> Iterator[str]:
     """Yield a line for each file of two runs that differs."""
     files = [{_name(path, run): path for path in run.rglob("*") if path.is_file()} for run in (before, after)]
     old, new = files
+    for names in files:
+        names.pop(JOURNAL, None)  # it is compared with the state file
     yield from (f"{name}: only before" for name in sorted(old.keys() - new.keys()))
     yield from (f"{name}: only now" for name in sorted(new.keys() - old.keys()))
     for name in sorted(old.keys() & new.keys()):
@@ -115,11 +119,22 @@ def _readable(path: Path, run: Path) -> Any:
     text = re.sub(rf"{re.escape(str(CHECKOUTS))}/[^/\"\s]+", "ROOT", text)
     text = re.sub(rf"{re.escape(str(HOME))}/[^/\"\s]+/", "HOME/", text)
     text = text.replace(str(ROOT), "ROOT")
+    if path == run / STATE:
+        return _timeless(_whole_state(json.loads(text), run))
     if path.suffix == ".json":
         return _timeless(json.loads(text))
     if path.suffix == ".jsonl":
         return [_timeless(json.loads(line)) for line in text.splitlines()]
     return text.splitlines()
+
+
+def _whole_state(state: dict[str, Any], run: Path) -> dict[str, Any]:
+    """Return a state with the summaries of the journal, which commits before the journal wrote into the state."""
+    if "finished" in state:
+        return state
+    lines = (run / JOURNAL).read_text(encoding="utf-8").replace(run.name, "RUN").splitlines()
+    summaries = [json.loads(line)["summary"] for line in lines[: state.pop("levels")]]
+    return state | {"finished": summaries}
 
 
 def _timeless(value: Any) -> Any:

@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from types import CodeType
+from typing import Any
 
+from spca.body import Body, StateKind
 from spca.code.agent_source import split_lines
 from spca.code.call_binding import arguments_of
 from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.kernel.limits import Limits
-from spca.sandbox.process import reports
+from spca.sandbox.process import reports, wire
 from spca.sandbox.process.runner import FILENAME, Runner
-from spca.sense.perception import WORDS
 
 
 @lru_cache(maxsize=8)
@@ -32,14 +33,17 @@ def _compiled(agent: AgentSource) -> CodeType:
 class InProcessExecutor:
     """Runs generated code right here."""
 
-    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> InProcessEpisode:
-        return InProcessEpisode(agent, steps, previous)
+    def start(
+        self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int], body: Body
+    ) -> InProcessEpisode:
+        return InProcessEpisode(agent, steps, previous, body)
 
 
 class InProcessEpisode:
     """One plan; ``printed`` is what the code has printed so far."""
 
-    def __init__(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> None:
+    def __init__(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int], body: Body) -> None:
+        self._interface = body.interface
         self._lines, self._steps = split_lines(agent.text), tuple(steps)
         self._said: list[str] = []
         self._runner: Runner | None = None
@@ -49,18 +53,42 @@ class InProcessEpisode:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             self._broken = reports.syntax_error(error, agent)
             return
-        plan = [(step.action, arguments_of(agent.text, step)) for step in steps]
-        self._runner = Runner(module, plan, previous, WORDS, self._said.append, Limits().printed_bytes)
+        self._plan = tuple((step.action, arguments_of(agent.text, step)) for step in steps)
+        self._module, self._previous = module, tuple(previous)
 
     @property
     def printed(self) -> str:
         return "".join(self._said)
 
     def advance(self, view: AgentView) -> Yielded | Finished | Failed:
-        if self._runner is None:
-            assert self._broken is not None
+        if self._broken is not None:
             return self._broken
-        return reports.event(self._runner.advance(view), self._steps, self._lines)
+        if self._runner is None:
+            self._runner = self._begin(view.words)
+        answer = self._runner.advance(self._protect(view.values))
+        return reports.event(answer, self._steps, self._lines, len(self._interface.primitives))
+
+    def _protect(self, values: Sequence[Any]) -> list[Any]:
+        """The values with arrays of numbers that are read-only, as those of the worker are."""
+        protected = list(values)
+        for index, (_name, kind) in enumerate(self._interface.attributes):
+            if kind == StateKind.NUMBERS:
+                protected[index] = values[index].view()
+                protected[index].flags.writeable = False
+        return protected
+
+    def _begin(self, words: tuple[str, ...]) -> Runner:
+        """The runner that the worker makes; a view is the first to tell the words."""
+        start = wire.Start(
+            module=self._module,
+            primitives=self._interface.primitives,
+            attributes=self._interface.attributes,
+            steps=self._plan,
+            previous=self._previous,
+            words=words,
+            print_limit=Limits().printed_bytes,
+        )
+        return wire.make_runner(start, self._said.append)
 
     def close(self) -> None:
         running = self._runner._running if self._runner else None

@@ -67,16 +67,26 @@ class Environment:
         (site,) = self.path.glob("lib/python3*/site-packages")
         return site
 
-    def run(self, cwd: Path, program: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-        """Run one of its programs in a folder, with nothing in the environment but the guard against the network."""
+    def run(
+        self, cwd: Path, program: str, *arguments: object, is_guarded: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run one of its programs in a folder, with nothing in the environment but the guard against the network.
+
+        Ray's parts reach each other by the machine's own address, which is not loopback, so that it is not guarded.
+        """
         return subprocess.run(
             [str(self.path / "bin" / program), *map(str, arguments)],
             cwd=cwd,
-            env={"PATH": os.defpath, "PYTHONPATH": str(_GUARD), "TESTS_REFUSED": os.environ.get("TESTS_REFUSED", "")},
+            env=self.variables() if is_guarded else {"PATH": os.defpath},
             capture_output=True,
             text=True,
             check=False,
         )
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment variables of its programs."""
+        refused = os.environ.get("TESTS_REFUSED", "")
+        return {"PATH": os.defpath, "PYTHONPATH": str(_GUARD), "TESTS_REFUSED": refused}
 
     def install(self, wheel: Path) -> None:
         """Install a wheel whose dependencies are there."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 ORDER = (
-    ("common", "contracts", "errors", "protocols"),
+    ("body", "common", "contracts", "errors", "protocols", "version"),
     ("sense", "plan"),
+    ("bodies",),
     ("llm", "prompts"),
-    ("reference", "code"),
+    ("reference", "code", "plugins"),
     ("act", "sandbox"),
     ("writers",),
+    ("testing",),
     ("runs",),
     ("report",),
     ("evaluation",),
+    ("policy",),
     ("commands",),
     ("__main__",),
 )
@@ -24,6 +27,7 @@ AGAINST_THE_ORDER = {
 
 TWIN_MODULES = {
     "spca": {
+        "body": "what a body is; that of the grid",
         "answers": "what a model may answer; what a query answers",
         "client": "the solver and the sandbox are processes made of the same parts",
         "errors": "the root, and what everyone raises; what the loop raises",
@@ -37,6 +41,7 @@ TWIN_MODULES = {
         "watch": "the command; the page that it serves",
         "wire": "the solver and the sandbox are processes made of the same parts",
         "worker": "the solver and the sandbox are processes made of the same parts",
+        "worlds": "the command; what builds the world of a level",
     },
     "gridworld": {},
     "robot_bridge": {
@@ -64,7 +69,6 @@ TWIN_CLASSES = {
         "Run": "that goes on; that is shown",
         "State": "of a model at its provider; of a search",
         "Thing": "of a scene; of a terrain",
-        "View": "of the live page; of the agent, as bytes",
         "Way": "what is done on the way; how a mission words it",
     },
     "gridworld": {

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from multiprocessing import get_context
 from types import TracebackType
 from typing import Any
 
@@ -27,3 +29,27 @@ class Process(subprocess.Popen[str]):
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         super().__exit__(kind, error, trace)
+
+
+def in_fork(check: Callable[[], None]) -> Callable[[], None]:
+    """Return a test that runs ``check`` in a process of its own."""
+
+    def run() -> None:
+        context = get_context("fork")
+        reader, writer = context.Pipe(duplex=False)
+
+        def report() -> None:
+            try:
+                check()
+            except BaseException:  # to be shown by the test
+                writer.send(traceback.format_exc())
+            else:
+                writer.send("")
+
+        process = context.Process(target=report)
+        process.start()
+        fault = reader.recv()
+        process.join()
+        assert not fault, fault
+
+    return run

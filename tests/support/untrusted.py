@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from plannerLLM import PDDLResp
 from spca.code import agent_source, library, merge
-from spca.code.policy import check as policy
 from spca.contracts import AgentSource, PlannedAction
 from spca.errors import PlanTextError
 from spca.llm import feedback
@@ -14,6 +13,7 @@ from spca.llm.calls.answers import check_complete, parse_answer, plain, quotable
 from spca.llm.providers.base import Response
 from spca.plan import pddl
 from spca.prompts import render
+from tests.support.bodies import grid
 
 
 def answered(text: str) -> str:
@@ -34,7 +34,7 @@ def coder_call(answer: str, base: str, action: str = "go", parameters: tuple[str
     Raises:
         PatchError: it cannot be merged.
     """
-    merged = merge.merge(base, merge.extract_code(answer), {action: parameters}).text
+    merged = grid.merge(base, merge.extract_code(answer), {action: parameters}).text
     agent_source.find_changed_methods(base, merged)
     agent_source.call_closure(merged, [action])
     show_agent(merged, action)
@@ -47,9 +47,9 @@ def show_agent(source: str, action: str = "go") -> None:
     Raises:
         PatchError: it must not be run.
     """
-    policy.check_agent(AgentSource(source))
-    involved = library.find_involved(source, [action], f"line 3: an error in {action}")
-    texts = [library.sources(source, involved), library.listing(source, relevant_to=[action], leave_out=involved)]
+    grid.check_agent(AgentSource(source))
+    involved = grid.find_involved(source, [action], f"line 3: an error in {action}")
+    texts = [library.sources(source, involved), grid.listing(source, relevant_to=[action], leave_out=involved)]
     texts += [library.action_listing(source, f"{action} to the red ball"), *library.missing(source, [action])]
     "".join(texts).encode()
 
@@ -63,8 +63,8 @@ def planner_call(answer: str) -> tuple[pddl.NameMap, Sequence[PlannedAction]]:
     """
     made = parse_answer(answer, PDDLResp)
     domain = made.domain or ""  # none to be kept
-    schemas = pddl.extract_actions(domain)
-    names = pddl.NameMap.from_pddl(domain, made.problem)
+    schemas = grid.extract_actions(domain)
+    names = grid.name_map(domain, made.problem)
     for text in (domain, made.problem):
         if fault := pddl.shape_fault(text):
             raise PlanTextError(fault)

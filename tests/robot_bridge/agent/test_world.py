@@ -20,6 +20,7 @@ from robot_bridge.protocols import Journal
 from spca.contracts import Status
 from spca.errors import RestoreError, WorldError
 from spca.sense import perception
+from tests.support.bodies.grid import seen
 from tests.support.contracts.executing import methods
 from tests.support.inprocess import InProcessExecutor
 from tests.support.robot_bridge.collisions import watch_collisions
@@ -56,14 +57,14 @@ def shown_by_minigrid(world: RobotWorld) -> list[list[str]]:
     judge: Any = world.rig.judge
     seen = judge.simulator.gen_obs()
     view = perception.encode_view(seen["image"])
-    words = perception.WORDS[perception.rotate_view(view, int(seen["direction"]))]
+    words = perception.word_array()[perception.rotate_view(view, int(seen["direction"]))]
     words[perception.agent_cell(7, int(seen["direction"]))] = "agent"
     found: list[list[str]] = words.tolist()
     return found
 
 
 def shown(world: RobotWorld) -> list[list[str]]:
-    found: list[list[str]] = perception.WORDS[world._agent_view().observation].tolist()
+    found: list[list[str]] = perception.word_array()[seen(world._agent_view(), "current_observation")].tolist()
     return found
 
 

@@ -16,9 +16,9 @@ from robot_bridge.agent.rigs import Rig, twin_rig
 from robot_bridge.cli import act, main
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import robot as ros2_robot
-from spca.code.merge import merge
 from spca.contracts import AgentSource
 from spca.reference import coder
+from tests.support.bodies.grid import merge
 from tests.support.contracts.executing import methods
 from tests.support.tiers import long
 

@@ -15,7 +15,8 @@ from robot_bridge.ros import images, types
 from robot_bridge.ros.dds import Bus, wait_until
 from robot_bridge.ros.robot import Ros2Robot
 from robot_bridge.ros.topics import Topics
-from tests.support.contracts.robots import RobotSuite, complete
+from robot_bridge.testing import RobotSuite
+from robot_bridge.testing import observe_all as complete
 from tests.support.robot_bridge.loopback import started
 from tests.support.robot_bridge.served_twin import CONFIG
 from tests.support.waiting import PATIENCE

@@ -6,10 +6,10 @@ import pytest
 
 from robot_bridge.config import Body, RobotConfig
 from robot_bridge.contracts import Pose, Twist
+from robot_bridge.testing import drive_robot as drive
 from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Kind, Obstacle, Thing, TwinWorld, Wall
-from tests.support.contracts.robots import drive
 from tests.support.robot_bridge.collisions import watch_collisions
 
 BODY = Body()

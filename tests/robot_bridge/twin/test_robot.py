@@ -17,10 +17,12 @@ from robot_bridge.config import Camera, Lidar, RobotConfig
 from robot_bridge.contracts import Pose, Twist
 from robot_bridge.errors import DeviceError
 from robot_bridge.protocols import Clock
+from robot_bridge.testing import RobotSuite
+from robot_bridge.testing import drive_robot as drive
+from robot_bridge.testing import wait_seconds as wait
 from robot_bridge.twin.noise import NO_NOISE, Noise
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
-from tests.support.contracts.robots import RobotSuite, drive, wait
 from tests.support.robot_bridge.collisions import watch_collisions
 
 ROOM = (Wall(-3, -3, 5, -2.9), Wall(-3, 2.9, 5, 3), Wall(-3.1, -3, -3, 3), Wall(5, -3, 5.1, 3))

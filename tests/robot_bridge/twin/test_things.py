@@ -9,10 +9,11 @@ import pytest
 
 from robot_bridge import tags
 from robot_bridge.contracts import Frame, Pose, Scan, Twist
+from robot_bridge.testing import drive_robot as drive
+from robot_bridge.testing import wait_seconds as wait
 from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
-from tests.support.contracts.robots import drive, wait
 
 KEY, DOOR, GOAL, BALL = range(4)
 THINGS = (

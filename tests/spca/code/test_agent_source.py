@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
 from spca.code.agent_source import (
     MethodInfo,
     call_closure,
@@ -14,7 +15,6 @@ from spca.code.agent_source import (
     method_source,
     signatures,
 )
-from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import PatchError
 
 INITIAL = (Path(__file__).parents[3] / "agent.py").read_text()

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
 from spca.code import agent_source, library, method_lists
-from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
+from spca.contracts import TrustedPDDL
+from tests.support.bodies import grid
 from tests.support.spca.doubles import AGENT
 
 SKILLS = '''
@@ -93,20 +95,20 @@ def test_missing_keeps_the_order_asked_for() -> None:
 
 
 def test_involved_are_the_actions_and_what_they_reach_nearest_first() -> None:
-    assert library.find_involved(SOURCE, ["open_door"]) == ("open_door", "__init__", "_face", "_look")
-    assert library.find_involved(SOURCE, ["unknown"]) == ()
-    assert library.find_involved(SOURCE, PRIMITIVE_METHODS[:0]) == ()
+    assert grid.find_involved(SOURCE, ["open_door"]) == ("open_door", "__init__", "_face", "_look")
+    assert grid.find_involved(SOURCE, ["unknown"]) == ()
+    assert grid.find_involved(SOURCE, PRIMITIVE_METHODS[:0]) == ()
 
 
 def test_for_a_missing_action_stands_the_one_most_like_it() -> None:
-    assert library.find_involved(SOURCE, ["close_door"]) == ("open_door", "__init__", "_face", "_look")
-    assert library.find_involved(SOURCE, ["fetch_box", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
-    assert library.find_involved(SOURCE, ["look"]) == ()
+    assert grid.find_involved(SOURCE, ["close_door"]) == ("open_door", "__init__", "_face", "_look")
+    assert grid.find_involved(SOURCE, ["fetch_box", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
+    assert grid.find_involved(SOURCE, ["look"]) == ()
 
 
 def test_what_the_error_names_most_often_comes_first() -> None:
     error = "plan: [open_door(a1, d), fetch_key(a1, k)]\nlast primitives: pick_up (fetch_key, line 80)\nin _look: no"
-    assert library.find_involved(SOURCE, ["fetch_key", "open_door"], error) == (
+    assert grid.find_involved(SOURCE, ["fetch_key", "open_door"], error) == (
         "fetch_key",
         "open_door",
         "_look",
@@ -121,15 +123,15 @@ def points_into(*names: str) -> str:
 
 
 def test_what_the_error_points_into_is_always_there_and_first() -> None:
-    assert library.find_involved(SOURCE, ["fetch_key"], points_into("open_door", "_face"))[:3] == (
+    assert grid.find_involved(SOURCE, ["fetch_key"], points_into("open_door", "_face"))[:3] == (
         "_face",
         "open_door",
         "fetch_key",
     )
-    assert library.find_involved(SOURCE, [], points_into("open_door", "_face"), 0) == ("_face", "open_door")
+    assert grid.find_involved(SOURCE, [], points_into("open_door", "_face"), 0) == ("_face", "open_door")
     primitives = "last primitives: toggle (open_door > _look, line 80); move_forward (move_forward, line 9)"
-    assert library.find_involved(SOURCE, [], primitives, 0) == ("_look", "open_door")
-    assert library.find_involved(SOURCE, [], points_into("no_method", "turn_left", "__class__"), 0) == ()
+    assert grid.find_involved(SOURCE, [], primitives, 0) == ("_look", "open_door")
+    assert grid.find_involved(SOURCE, [], points_into("no_method", "turn_left", "__class__"), 0) == ()
 
 
 def test_of_what_is_too_long_the_places_are_shown() -> None:
@@ -137,27 +139,27 @@ def test_of_what_is_too_long_the_places_are_shown() -> None:
     source = AGENT.text + SKILLS.replace("        return thing\n", f"{filling}        return thing\n")
     line = source.splitlines().index("        return thing") + 1
     error = f"  agent_tmp.py, line {line}, in _look\n    return thing\nlast primitives: toggle (open_door, line 9)"
-    names = library.find_involved(source, ["fetch_key"], error)
+    names = grid.find_involved(source, ["fetch_key"], error)
     assert "_look" not in names
     assert names[0] == "open_door"
-    shown = library.excerpts(source, error, names).splitlines()
+    shown = grid.excerpts(source, error, names).splitlines()
     first = source.splitlines().index("    def _look(self, thing):") + 1
     assert shown[0] == f"(of _look, lines {first}-{line}, around the places named:)"
     assert shown[1:] == ["        # nothing"] * 5 + ["        return thing"]
-    assert library.excerpts(source, error, [*names, "_look"]) == ""
-    assert len(library.excerpts(source + "        # nothing\n", points_into("_look") * 999, ())) <= library.MAX_EXCERPTS
+    assert grid.excerpts(source, error, [*names, "_look"]) == ""
+    assert len(grid.excerpts(source + "        # nothing\n", points_into("_look") * 999, ())) <= library.MAX_EXCERPTS
 
 
 def test_a_coder_sees_first_docstring_lines_whole_or_not_at_all() -> None:
     made = [f'\n    def _f{n}(self):\n        """{"long " * 40}{n}."""\n        return 1\n' for n in range(9)]
-    lines = library.listing(AGENT.text + "".join(made), relevant_to=[]).splitlines()
+    lines = grid.listing(AGENT.text + "".join(made), relevant_to=[]).splitlines()
     assert len(lines) == 9
     told = [line for line in lines if " - " in line]
     assert len(told) > 3
     assert all(line.endswith(f"long {n}.") for n, line in enumerate(told))
     assert sum(map(len, lines)) < library.MAX_METHODS
     huge = f'\n    def _huge(self):\n        """{"long " * 999}"""\n        return 1\n'
-    assert library.listing(AGENT.text + huge + made[0], relevant_to=["huge"]).splitlines()[0] == "_huge(self)"
+    assert grid.listing(AGENT.text + huge + made[0], relevant_to=["huge"]).splitlines()[0] == "_huge(self)"
 
 
 @pytest.mark.long
@@ -168,7 +170,7 @@ def test_all_that_an_error_points_into_is_shown_while_it_fits(lengths: list[int]
     methods = "".join(f"\n    def act_{n}(self, a):\n{body * length}" for n, length in enumerate(lengths))
     source, names = AGENT.text + methods, [f"act_{n}" for n in range(len(lengths))]
     sizes = sum(len(agent_source.method_source(source, name)) + 2 for name in names)
-    shown = library.find_involved(source, [], points_into(*names), room)
+    shown = grid.find_involved(source, [], points_into(*names), room)
     assert set(shown) == set(names) or sizes > library.MAX_SOURCE
 
 
@@ -182,9 +184,9 @@ def test_the_method_of_a_line_is_found() -> None:
 def test_a_method_that_does_not_fit_is_left_out_whole() -> None:
     filling = "        # nothing\n" * (library.MAX_SOURCE // 10)
     source = AGENT.text + SKILLS.replace("        return thing\n", f"{filling}        return thing\n")
-    assert library.find_involved(source, ["open_door"]) == ("open_door", "__init__", "_face")
+    assert grid.find_involved(source, ["open_door"]) == ("open_door", "__init__", "_face")
     large = AGENT.text + SKILLS.replace("        yield self.toggle()\n", f"        yield self.toggle()\n{filling}")
-    assert library.find_involved(large, ["open_door", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
+    assert grid.find_involved(large, ["open_door", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
 
 
 @pytest.mark.long
@@ -194,7 +196,7 @@ def test_sources_are_bounded_and_whole(lengths: list[int]) -> None:
     body = "        yield 0\n"
     methods = "".join(f"\n    def act_{n}(self, a):\n{body * length}" for n, length in enumerate(lengths))
     source = AGENT.text + methods
-    names = library.find_involved(source, [f"act_{n}" for n in range(len(lengths))])
+    names = grid.find_involved(source, [f"act_{n}" for n in range(len(lengths))])
     shown = library.sources(source, names)
     assert sum(len(agent_source.method_source(source, name)) for name in names) <= library.MAX_SOURCE
     assert all(agent_source.method_source(source, name) in shown for name in names)
@@ -226,12 +228,12 @@ def test_a_long_line_is_cut_between_two_words() -> None:
 
 
 def test_methods_with_words_of_the_wanted_action_come_first_then_those_that_many_call() -> None:
-    listing = library.listing(SOURCE, relevant_to=["close_door"]).splitlines()
+    listing = grid.listing(SOURCE, relevant_to=["close_door"]).splitlines()
     assert listing[0].startswith("open_door(self, a, door)")
     assert listing[1].startswith("_face(self, thing)")
     assert not any(
         line.startswith("open_door")
-        for line in library.listing(SOURCE, relevant_to=[], leave_out=["open_door"]).splitlines()
+        for line in grid.listing(SOURCE, relevant_to=[], leave_out=["open_door"]).splitlines()
     )
 
 
@@ -241,7 +243,7 @@ def test_a_coder_is_shown_signatures_as_they_are_written() -> None:
         \"""Walk.\"""
         yield self.move_forward()
 """
-    listing = library.listing(SOURCE + walk, relevant_to=["walk"]).splitlines()
+    listing = grid.listing(SOURCE + walk, relevant_to=["walk"]).splitlines()
     assert listing[0] == "_walk(self, cell, *, steps: int=9) yields - Walk."
     assert "_look(self, thing)" in listing
     assert "open_door(self, a, door) yields - Open a door." in listing
@@ -252,4 +254,4 @@ def test_sources_take_the_room_that_is_left() -> None:
     full = library.MAX_PROMPT - library.MAX_METHODS
     assert library.room_for_sources("x" * (full - 100)) == 100
     assert library.room_for_sources("x" * (full + 100)) == 0
-    assert library.find_involved(SOURCE, ["open_door"], "", 0) == ()
+    assert grid.find_involved(SOURCE, ["open_door"], "", 0) == ()

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
 from spca.code.agent_source import method_source
-from spca.code.merge import extract_code, merge
-from spca.contracts import PRIMITIVE_METHODS
+from spca.code.merge import extract_code
 from spca.errors import PatchError
+from tests.support.bodies.grid import merge
 
 INITIAL = (Path(__file__).parents[3] / "agent.py").read_text()
 

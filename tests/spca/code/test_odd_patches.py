@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from spca.code.merge import merge, objection
-from spca.contracts import PRIMITIVE_METHODS
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
+from spca.code.merge import objection
 from spca.errors import PatchError
+from tests.support.bodies.grid import merge
 from tests.support.spca.doubles import AGENT
 
 

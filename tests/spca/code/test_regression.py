@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
 from spca.code.regression import MAX_RERUNS, RegressionSuite, SolvedLevel, most_diverse
-from spca.contracts import AgentSource, Checkpoint, PlanStep
+from spca.contracts import AgentSource, Checkpoint, LevelSpec, PlanStep
 from spca.protocols import World
 from tests.support.spca.doubles import AGENT, plan_of
 
@@ -36,7 +36,7 @@ START = "MiniGrid-Empty-5x5-v0"
 
 def solved(env_id: str = START, action: str = "go", seed: int = 1) -> SolvedLevel:
     world = MiniGridEnv(env_id, seed)
-    level = SolvedLevel(env_id, seed, world.checkpoint(), plan_of(PlanStep(action, ("a1",))))
+    level = SolvedLevel(LevelSpec(env_id), seed, world.checkpoint(), plan_of(PlanStep(action, ("a1",))))
     world.close()
     return level
 
@@ -52,9 +52,9 @@ class Counted:
     def check(self, agent: AgentSource) -> str | None:
         return self.gate.against(LIBRARY)(agent)
 
-    def _make(self, env_id: str, seed: int) -> World:
-        self.made.append(env_id)
-        return MiniGridEnv(env_id, seed)
+    def _make(self, level: LevelSpec, seed: int) -> World:
+        self.made.append(level.id)
+        return MiniGridEnv(level, seed)
 
 
 def changed(old: str, new: str) -> AgentSource:
@@ -109,7 +109,7 @@ def test_re_runs_are_bounded() -> None:
 
 
 def level(env_id: str, *actions: str) -> SolvedLevel:
-    return SolvedLevel(env_id, 1, Checkpoint((), ""), plan_of(*(PlanStep(action, ()) for action in actions)))
+    return SolvedLevel(LevelSpec(env_id), 1, Checkpoint((), ""), plan_of(*(PlanStep(action, ()) for action in actions)))
 
 
 def test_the_most_diverse_come_first() -> None:
@@ -151,3 +151,14 @@ def test_a_level_that_cannot_be_played_again_refuses() -> None:
     refusal = Counted(lost).check(changed("range(n)", "range(0, n)"))
     assert refusal is not None
     assert "it cannot be played again: MiniGrid-Empty-5x5-v0: replaying" in refusal
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), max_size=40), st.integers(1, 4))
+def test_levels_that_are_not_remembered_would_not_have_been_chosen(kinds: list[tuple[str, str]], limit: int) -> None:
+    levels = [level(f"{family}-v{n}", action) for n, (family, action) in enumerate(kinds)]
+    suite = RegressionSuite(MiniGridEnv, limit)
+    suite.extend(levels)
+    assert len(suite._solved) <= limit * 9
+    assert most_diverse(suite._solved, limit) == most_diverse(levels, limit)
+    suite.forget()
+    assert suite.wants("a-v0", ("x",))

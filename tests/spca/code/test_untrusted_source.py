@@ -22,6 +22,7 @@ from spca.errors import PatchError
 from spca.llm.calls.answers import MAX_CHARS
 from spca.runs.workspace import Workspace
 from tests.support import untrusted
+from tests.support.bodies import grid
 from tests.support.tiers import few
 from tests.support.timing import cpu_seconds
 
@@ -68,7 +69,7 @@ def test_what_only_the_compiler_reads_goes_back_to_the_coder() -> None:
 def test_an_agent_to_continue_from_is_refused_in_one_line(tmp_path: Path, answer: str) -> None:
     (tmp_path / "agent.py").write_text(agent_with(answer), encoding="utf-8")
     with pytest.raises(SettingsError, match=r"^--keep-agent: \S+agent\.py: .*line \d+: ") as caught:
-        Workspace(tmp_path).agent()
+        grid.kept_agent(Workspace(tmp_path))
     assert "\n" not in str(caught.value)
 
 
@@ -91,10 +92,10 @@ def test_an_agent_to_continue_from_is_refused_in_one_line(tmp_path: Path, answer
         agent_source.layout,
         agent_source.signatures,
         merge.extract_code,
-        lambda text: merge.merge(INITIAL, text),
+        lambda text: grid.merge(INITIAL, text),
         lambda text: agent_source.find_changed_methods(INITIAL, text),
-        lambda text: policy.check_patch(text, INITIAL),
-        lambda text: policy.check_agent(AgentSource(text)),
+        lambda text: grid.check_patch(text, INITIAL),
+        lambda text: grid.check_agent(AgentSource(text)),
     ],
     ids=["layout", "signatures", "extract", "merge", "changed", "patch", "agent"],
 )
@@ -134,7 +135,7 @@ def largest() -> str:
 '''
     wanted = "".join(method.format(n=n) for n in range(460))
     calls = "".join(f"    yield from self.step_{n}(x)\n" for n in range(460))
-    return merge.merge(INITIAL, f"{wanted}def all_of_them(self, x):\n{calls}").text
+    return grid.merge(INITIAL, f"{wanted}def all_of_them(self, x):\n{calls}").text
 
 
 @pytest.fixture(autouse=True)

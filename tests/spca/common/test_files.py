@@ -10,9 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spca.common.errors import FileError, SettingsError
-from spca.common.files import remove_torn_files, whole_lines, write_atomic, write_line
+from spca.common.files import read_whole_lines, remove_torn_files, whole_lines, write_atomic, write_line
 from tests.support.spca.doubles import ROOT
 
 
@@ -135,3 +137,15 @@ def test_what_a_killed_write_has_left_is_removed_and_nothing_else(tmp_path: Path
     remove_torn_files(tmp_path)
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert found == {"a.json", "state/b.json", *kept}
+
+
+@given(st.binary(max_size=60).map(lambda data: data.replace(b"x", b"\n")))
+def test_lines_are_read_one_by_one_as_they_are_read_at_once(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    folder = tmp_path_factory.mktemp("lines")
+    for name in ("a", "b"):
+        (folder / name).write_bytes(data)
+    assert list(read_whole_lines(folder / "a")) == whole_lines(folder / "b")
+    assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
+    assert list(read_whole_lines(folder / "none")) == []

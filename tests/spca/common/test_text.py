@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.code.merge import merge
 from spca.common.encoding import json_text
 from spca.common.text import clock, escape_code, escape_json, format_count, one_line, strip_folders, visible
 from spca.errors import PatchError
+from tests.support.bodies.grid import merge
 from tests.support.spca.doubles import AGENT
 
 HIDDEN = (

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.contracts import FailedPlan, PlanStep, Status, TraceStep
-from spca.llm.feedback import failure_report, find_cited_methods, pddl_error, plan_failure, shorten_middle
+from spca.llm.feedback import find_cited_methods, pddl_error, plan_failure, shorten_middle
+from tests.support.bodies.grid import failure_report, show
 from tests.support.spca.doubles import outcome_of, plan_of
 
 PLAN = plan_of(PlanStep("fetch", ("a1", "key_blue")), PlanStep("open_door", ("a1", "door_blue")))
@@ -34,7 +35,7 @@ def test_a_crash_is_told_with_its_step_and_traceback() -> None:
     assert "agent_tmp.py, line 70, in open_door" in report
     assert "primitives executed: 3" in report
     assert "last primitives: move_forward (act, line 70); turn_left (act, line 71); toggle (act, line 72)" in report
-    assert report.splitlines()[-1] == "@."
+    assert report.splitlines()[-1] == ">."
 
 
 def test_a_plan_carried_out_in_vain_has_no_failing_step() -> None:
@@ -81,15 +82,15 @@ def test_what_a_report_points_into_is_read_back_from_it() -> None:
 
 
 def test_the_end_is_told_with_direction_and_hand() -> None:
-    outcome = replace(outcome_of(Status.STUCK), direction="South", inventory="key blue")
+    outcome = outcome_of(Status.STUCK, shown=show((("agent", "empty"),), "South", "key blue"))
     assert "map at the end:\nthe agent faces South; in its hand: key blue\n" in failure_report(PLAN, outcome)
     assert failure_report(PLAN, outcome).endswith("\nv.")
 
 
 def test_the_map_at_the_end_is_cropped_below_its_legend() -> None:
     seen = (("unseen", "unseen"), ("unseen", "agent"), ("unseen", "lava"))
-    report = failure_report(PLAN, replace(outcome_of(Status.REWARD_FAILED), last_map=seen))
-    assert report.endswith("map at the end:\n(@ agent, ~ lava)\n@\n~")
+    report = failure_report(PLAN, outcome_of(Status.REWARD_FAILED, shown=show(seen, "West")))
+    assert report.endswith("map at the end:\nthe agent faces West; in its hand: nothing\n(~ lava)\n<\n~")
 
 
 def test_a_report_is_bounded_whatever_code_says() -> None:
@@ -100,7 +101,7 @@ def test_a_report_is_bounded_whatever_code_says() -> None:
     outcome = outcome_of(
         Status.RUNTIME_ERROR, long, position=0, action="fetch", args=("key_0",), traceback=long, printed=long
     )
-    assert len(failure_report(plan, replace(outcome, trace=trace, last_map=grid))) < 4200
+    assert len(failure_report(plan, replace(outcome, trace=trace, shown=show(grid)))) < 4200
 
 
 def test_failed_plans_are_told_by_status_and_reason() -> None:

@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.contracts import PRIMITIVE_METHODS, Plan, PlannedAction, PlannerMode, PlanStep
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
+from spca.body import AgentInterface
+from spca.contracts import Plan, PlannedAction, PlannerMode, PlanStep
 from spca.errors import PlanTextError
+from spca.plan import pddl
 from spca.plan.pddl import (
     MAX_CHARS,
     MAX_DEPTH,
-    STATE_ATTRIBUTES,
-    NameMap,
-    extract_actions,
     parse_plan,
     python_name,
     shape_fault,
 )
+from tests.support.bodies.grid import STATE_ATTRIBUTES, extract_actions, name_map
 
 DOMAIN = """(define (domain Grid)
   (:types agent key door - object)
@@ -37,7 +38,7 @@ PROBLEM = """(define (problem p) (:domain grid)
   (:objects Key-Blue Key_Red - key door-1 - (either door key) loose)
   (:init) (:goal (and)))"""
 
-NAMES = NameMap.from_pddl(DOMAIN, PROBLEM)
+NAMES = name_map(DOMAIN, PROBLEM)
 
 pddl_names = st.from_regex(r"[a-zA-Z][a-zA-Z0-9_-]{0,12}", fullmatch=True)
 python_names = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
@@ -69,7 +70,18 @@ def test_names_the_agent_cannot_have_are_refused_with_a_way_out(name: str) -> No
         extract_actions(action(name))
     assert f"'{python_name(name)}'" in str(error.value)
     with pytest.raises(PlanTextError):
-        NameMap.from_pddl(action(name), PROBLEM)
+        name_map(action(name), PROBLEM)
+
+
+@pytest.mark.parametrize("name", ["turn_left", "full_grid", "mission"])
+def test_names_are_those_of_the_agents_own_body(name: str) -> None:
+    purring = AgentInterface(("purr",), (("hunger", "value"),))
+    assert pddl.extract_actions(action(name))[0].name == name
+    assert pddl.extract_actions(action(name), purring)[0].name == name
+    assert pddl.NameMap.from_pddl(action(name), PROBLEM, purring).actions == {name}
+    for other, what in {"Purr": "primitive methods", "hunger": "state attribute", "previous-actions": "state"}.items():
+        with pytest.raises(PlanTextError, match=what):
+            pddl.extract_actions(action(other), purring)
 
 
 def test_the_suggested_name_is_accepted() -> None:
@@ -120,7 +132,7 @@ def test_objects_of_every_typed_list_are_known() -> None:
 
 def test_colliding_objects_and_undeclared_names_are_refused() -> None:
     with pytest.raises(PlanTextError, match="'key-blue' and 'key_blue' both become 'key_blue'"):
-        NameMap.from_pddl(DOMAIN, "(define (:objects key-blue key_blue - key))")
+        name_map(DOMAIN, "(define (:objects key-blue key_blue - key))")
     with pytest.raises(PlanTextError, match="action 'fly', which the PDDL does not declare"):
         NAMES.step(PlannedAction("fly", ()))
     with pytest.raises(PlanTextError, match="object 'sun', which the PDDL does not declare"):
@@ -129,7 +141,7 @@ def test_colliding_objects_and_undeclared_names_are_refused() -> None:
 
 @given(st.lists(pddl_names, unique_by=python_name, min_size=1))
 def test_steps_name_what_the_pddl_declares(objects: list[str]) -> None:
-    names = NameMap.from_pddl(DOMAIN, f"(define (problem p) (:objects {' '.join(objects)} - key))")
+    names = name_map(DOMAIN, f"(define (problem p) (:objects {' '.join(objects)} - key))")
     planned = PlannedAction("Pick-Up_Obj", tuple(name for name in objects if name.lower() != "a1"))
     step = names.step(planned)
     written = tuple(names.objects[name] for name in step.args)

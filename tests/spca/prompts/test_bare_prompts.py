@@ -8,12 +8,12 @@ from contextlib import closing
 import pytest
 
 from minigridenv import MiniGridEnv
-from spca.code import merge
-from spca.contracts import PRIMITIVE_METHODS, AgentSource, PlanStep
-from spca.plan.pddl import NameMap
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
+from spca.contracts import AgentSource, PlanStep
 from spca.prompts import USUAL, Wording, render
 from spca.runs import curriculum
 from spca.sense.perception import COLOURS, VOCABULARY
+from tests.support.bodies import grid
 from tests.support.spca.doubles import AGENT, ROOT, plan_of, shared_solver
 
 BARE = Wording(bare=True)
@@ -86,7 +86,7 @@ def test_the_planners_example_does_what_its_mission_says() -> None:
     assert found
     result = shared_solver().solve(found[1], found[2])
     assert result.solved, result.message
-    steps = tuple(map(NameMap.from_pddl(found[1], found[2]).step, result.steps))
+    steps = tuple(map(grid.name_map(found[1], found[2]).step, result.steps))
     assert [str(step) for step in steps] == ["fill_can(a1)", "water_plant(a1, fern_green)"]
 
 
@@ -94,7 +94,7 @@ def test_the_planners_example_does_what_its_mission_says() -> None:
 def test_the_coders_example_runs() -> None:
     code = re.search(r"no helper existing:\n\n(.*)", coder(), re.DOTALL)
     assert code
-    agent = AgentSource(merge.merge(AGENT.text, code[1], {"look_round": ("agent",)}).text)
+    agent = AgentSource(grid.merge(AGENT.text, code[1], {"look_round": ("agent",)}).text)
     with closing(MiniGridEnv("MiniGrid-Empty-8x8-v0", 1)) as world:
         outcome = world.run_sim(plan_of(PlanStep("look_round", ("a1",))), agent)
     assert [step.code for step in outcome.trace] == [0, 0, 0, 0]

@@ -39,13 +39,12 @@ from spca.contracts import (
     TrustedPDDL,
 )
 from spca.errors import ProviderConfigError
-from spca.llm import feedback
 from spca.llm.providers.base import Message
 from spca.plan.pddl import extract_actions
 from spca.reference import planner as reference
 from spca.runs import curriculum
 from spca.sense import perception
-from spca.sense.map_text import agent_state, planner_state
+from tests.support.bodies.grid import agent_state, failure_report, planner_state, show
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import (
     AGENT,
@@ -112,7 +111,9 @@ def seen(task: curriculum.Task) -> Seen:
         codes = perception.encode_view(world._sim.grid.encode())
         codes[tuple(reversed(world._sim.agent_pos))] = perception.AGENT
     level = LevelInfo(task.category, task.skill, task.level)
-    explored = replace(start, visible_grid=perception.grid_words(codes))
+    shown = start.shown
+    whole = show(perception.grid_words(codes), shown["direction"], shown["inventory"])
+    explored = replace(start, shown={**whole, "visible_objects": shown["visible_objects"]})
     return Seen(start, explored, level, planned(explored, level))
 
 
@@ -185,14 +186,14 @@ def long_failure(known: Seen) -> str:
         Status.RUNTIME_ERROR,
         "ValueError: nothing like that is here " * 50,
         tuple(TraceStep(n % 7, n % 2, last.action, 100 + n) for n in range(700)),
-        known.explored.visible_grid,
+        known.explored.shown,
         len(known.plan.steps) - 1,
         last.action,
         last.args,
         "".join(f"  agent_tmp.py, line {n}, in _step\n    yield from self._walk_{n}(target)\n" for n in range(99)),
         printed="still looking for it\n" * 99,
     )
-    return "\n".join([feedback.failure_report(known.plan, outcome), WHY * 2])
+    return "\n".join([failure_report(known.plan, outcome), WHY * 2])
 
 
 def planner_prompts(known: Seen) -> Iterator[list[Message]]:

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
-from spca.code import merge
 from spca.code.policy.available import MODULES
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PromptError
-from spca.plan.pddl import NameMap
 from spca.prompts import USUAL, quote_untrusted, render
+from spca.prompts.formatting import format_data
 from spca.reference.mission import MissionError, parse
-from spca.sense.map_text import crop_map, format_data
+from spca.sense.map_text import symbol
+from tests.support.bodies import grid
 from tests.support.spca.doubles import AGENT, plan_of, shared_solver
 
 
@@ -167,7 +167,7 @@ def example_pddl() -> tuple[str, str]:
 def example_plan(domain: str, problem: str) -> str:
     result = shared_solver().solve(domain, problem)
     assert result.solved, result.message
-    names = NameMap.from_pddl(domain, problem)
+    names = grid.name_map(domain, problem)
     return "; ".join(str(names.step(planned)) for planned in result.steps)
 
 
@@ -196,7 +196,7 @@ def example_agent() -> AgentSource:
     text = render("coder_system")
     code = re.search(r"no helper existing:\n\n(.*)", text, re.DOTALL)
     assert code
-    return AgentSource(merge.merge(AGENT.text, code[1], {"face_thing": ("agent", "thing")}).text)
+    return AgentSource(grid.merge(AGENT.text, code[1], {"face_thing": ("agent", "thing")}).text)
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
@@ -215,7 +215,8 @@ def test_the_coders_example_gives_up_when_all_is_explored(example_agent: AgentSo
     with closing(MiniGridEnv("BabyAI-GoToObj-v0", 1)) as world:
         outcome = world.run_sim(plan_of(PlanStep("face_thing", ("a1", "goal_green"))), example_agent)
     assert outcome.status is Status.GOAL_NOT_REACHED
-    assert all("unseen" not in row[1:-1] for row in crop_map(outcome.last_map)[1:-1])
+    assert len(outcome.shown["map"]) > 3
+    assert all(symbol("unseen") not in row[1:-1] for row in outcome.shown["map"][1:-1])
 
 
 NEAREST = {

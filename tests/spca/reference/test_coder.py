@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spca.code import agent_source, merge
-from spca.contracts import PRIMITIVE_METHODS
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
+from spca.code import agent_source
 from spca.errors import BadAnswerError
 from spca.llm.providers.base import Message
 from spca.reference import coder
+from tests.support.bodies import grid
 from tests.support.reference.skill_runs import PARAMETERS
 from tests.support.spca.doubles import AGENT
 from tests.support.tiers import few
@@ -50,7 +51,7 @@ def defined(source: str) -> list[str]:
 
 @pytest.mark.parametrize("action", few(4, PARAMETERS))
 def test_every_action_merges_with_the_signature_of_its_schema(action: str) -> None:
-    merged = merge.merge(AGENT.text, coder.answer([task([action])]), {action: PARAMETERS[action]})
+    merged = grid.merge(AGENT.text, coder.answer([task([action])]), {action: PARAMETERS[action]})
     method = next(m for m in agent_source.signatures(merged.text) if m.name == action)
     assert method.is_generator
     assert len(method.params) == len(PARAMETERS[action])
@@ -66,7 +67,7 @@ def test_the_library_has_no_actions_but_those_of_the_table() -> None:
 @given(actions=subsets)
 def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None:
     source = coder.write(sorted(actions))
-    merged = merge.merge(AGENT.text, source, {name: PARAMETERS[name] for name in actions}).text
+    merged = grid.merge(AGENT.text, source, {name: PARAMETERS[name] for name in actions}).text
     reached = agent_source.call_closure(merged, sorted(actions))
     assert set(defined(source)) == reached - set(PRIMITIVE_METHODS)
     compile(merged, "agent.py", "exec")
@@ -76,13 +77,13 @@ def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None
 @settings(max_examples=4)
 @given(have=subsets, want=subsets)
 def test_what_the_agent_lists_is_not_written_again(have: set[str], want: set[str]) -> None:
-    agent = merge.merge(AGENT.text, coder.write(sorted(have)), None).text
+    agent = grid.merge(AGENT.text, coder.write(sorted(have)), None).text
     listing = "\n".join(f"{m.name}({', '.join(('self', *m.params))}) - {m.doc}" for m in agent_source.signatures(agent))
     source = coder.answer([task(sorted(want), agent_methods=listing)])
     helpers = set(defined(source)) - want
     assert not helpers & {method.name for method in agent_source.signatures(agent)}
     full = coder.write(sorted(want))
-    merged = merge.merge(agent, source, None).text
+    merged = grid.merge(agent, source, None).text
     assert set(defined(full)) <= {method.name for method in agent_source.signatures(merged)}
 
 

@@ -7,14 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from itertools import islice, pairwise, product
 from pathlib import Path
 
 import pytest
 
 from minigridenv import MiniGridEnv
-from spca.code.policy.check import violations
+from spca.bodies.grid.body import GRID
 from spca.code.regression import SolvedLevel
 from spca.contracts import Checkpoint, LevelInfo, Plan, PlannerMode, Snapshot
 from spca.llm.providers.base import Message
@@ -31,8 +30,9 @@ from spca.sandbox.executor import SandboxExecutor
 from spca.writers.library import WriterLibrary
 from spca.writers.problems import ProblemSets
 from spca.writers.stored import Case, writer_state
+from tests.support.bodies.grid import violations
 from tests.support.reference.asking import PARAMETERS, carries_out, name_of, prompt, prompt_for, solved
-from tests.support.spca.doubles import AGENT, SNAPSHOT, shared_solver
+from tests.support.spca.doubles import AGENT, change_snapshot, shared_solver
 from tests.support.tiers import few
 
 ASKING = Message("system", "answer also with make_problem(snapshot)")
@@ -143,7 +143,7 @@ def test_writers_write_what_the_planner_writes_for_100_seeds(category: str) -> N
 )
 def test_sequences_are_carried_out_in_order(mission: str) -> None:
     state = writer_state(
-        replace(SNAPSHOT, mission=mission, visible_grid=(("agent",),)), LevelInfo("composite_skills", "s", "l")
+        change_snapshot(mission=mission, visible_grid=(("agent",),)), LevelInfo("composite_skills", "s", "l")
     )
     found = choose_writer(state)
     assert found is not None
@@ -156,7 +156,7 @@ def test_sequences_are_carried_out_in_order(mission: str) -> None:
 def test_writers_are_accepted_with_the_levels_that_they_read() -> None:
     with SandboxExecutor() as executor:
         for writer in writers():
-            check_accepted(writer, WriterLibrary(executor, shared_solver().solve), range(4, 5), at_most=1)
+            check_accepted(writer, WriterLibrary(executor, shared_solver().solve, GRID), range(4, 5), at_most=1)
 
 
 @pytest.mark.long
@@ -165,12 +165,12 @@ def test_writers_are_accepted_with_the_levels_that_they_read() -> None:
 def test_writers_are_accepted_with_every_level_that_they_read(writer: ShippedWriter, first_seed: int) -> None:
     seeds = range(first_seed, first_seed + 2)
     with SandboxExecutor() as executor:
-        check_accepted(writer, WriterLibrary(executor, shared_solver().solve), seeds, at_most=300)
+        check_accepted(writer, WriterLibrary(executor, shared_solver().solve, GRID), seeds, at_most=300)
 
 
 def check_accepted(writer: ShippedWriter, library: WriterLibrary, seeds: range, at_most: int) -> None:
     read = (
-        Case(state, text, SolvedLevel(task.env_id, 1, Checkpoint((), ""), plan))
+        Case(state, text, SolvedLevel(task.spec, 1, Checkpoint((), ""), plan))
         for category in CATEGORIES
         for task, snapshot in levels(category, seeds)
         if (text := written(writer, state := writer_state(snapshot, task.info())))
@@ -206,7 +206,7 @@ def test_writers_are_answered_only_where_the_prompt_asks_for_them() -> None:
 def test_a_writer_that_exists_is_answered_in_its_largest_version(known: bool) -> None:
     missed = [{"writer_name": "instruction", "how": "invalid", "why": "no plan"}] if known else []
     told = {"nearest": None, "others": ["instruction"], "missed": missed}
-    snapshot = replace(SNAPSHOT, mission="go to the ball", visible_grid=(("agent",),))
+    snapshot = change_snapshot(mission="go to the ball", visible_grid=(("agent",),))
     answer = json.loads(planner.answer(prompt_for(snapshot, "pickup_only", writers=told)))
     largest = [writer for writer in writers() if writer.text.name == "instruction"][-1]
     assert (answer["writer"] == largest.text.source) == known

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from spca.errors import BadAnswerError
+from spca.prompts.formatting import format_state
 from spca.reference.mission import Description
 from spca.reference.scene import Thing, read_scene
-from spca.sense.map_text import format_state, planner_state
-from tests.support.spca.doubles import SNAPSHOT
+from tests.support.bodies.grid import planner_state
+from tests.support.spca.doubles import SNAPSHOT, change_snapshot
 
 
 def test_a_scene_is_what_the_snapshot_shows() -> None:
@@ -21,7 +21,7 @@ def test_a_scene_is_what_the_snapshot_shows() -> None:
         ("unseen", "key red", "door red locked", "agent"),
         ("unseen", "empty", "key red", "lava"),
     )
-    snapshot = replace(SNAPSHOT, inventory="ball grey", visible_grid=grid)
+    snapshot = change_snapshot(inventory="ball grey", visible_grid=grid)
     scene = read_scene(json.loads(format_state(planner_state(snapshot))))
     first, door, second = scene.things
     assert (first, second) == (Thing("key", "red", "", 0, 0), Thing("key", "red", "", 1, 1))

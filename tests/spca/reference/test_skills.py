@@ -14,7 +14,8 @@ from minigrid.core.world_object import Door, Goal, Key
 from minigrid.minigrid_env import MiniGridEnv as Simulator
 
 from minigridenv import MiniGridEnv
-from spca.contracts import Primitive, Status
+from spca.bodies.grid.primitives import GridPrimitive
+from spca.contracts import Outcome, Status
 from tests.support.reference.skill_runs import PARAMETERS, run, solve
 from tests.support.tiers import few, long
 
@@ -120,21 +121,21 @@ def test_a_thing_that_is_shut_in_is_reached_without_taking_another(seed: int, th
     """A box in the way is opened, unless there is a way round or another thing of that kind."""
     outcome = solve(STRICT, seed, f"pick_up_alone(a1, {thing})")
     assert outcome.solved, outcome.message
-    assert outcome.primitives.count(Primitive.PICK_UP) == 1
-    assert outcome.primitives.count(Primitive.TOGGLE) == opened
+    assert outcome.primitives.count(GridPrimitive.PICK_UP) == 1
+    assert outcome.primitives.count(GridPrimitive.TOGGLE) == opened
 
 
 def test_where_nothing_else_is_left_the_thing_in_the_way_is_taken() -> None:
     """The same room without that rule, where it can be solved in this way alone."""
     outcome = solve("BabyAI-PickupDist-v0", 1052, "pick_up_alone(a1, object_yellow)")
     assert outcome.solved, outcome.message
-    assert outcome.primitives.count(Primitive.PICK_UP) == 2
+    assert outcome.primitives.count(GridPrimitive.PICK_UP) == 2
 
 
 def test_what_a_later_clause_may_need_is_put_aside_and_not_opened() -> None:
     outcome = solve(STRICT.replace("Debug", ""), 1082, "pick_up_object(a1, box_green)")
     assert outcome.solved, outcome.message
-    assert Primitive.TOGGLE not in outcome.primitives
+    assert GridPrimitive.TOGGLE not in outcome.primitives
 
 
 @pytest.mark.long
@@ -155,35 +156,40 @@ def test_a_careful_agent_opens_only_the_door_it_was_told_to(seed: int) -> None:
     world = MiniGridEnv("BabyAI-OpenDoorsOrderN4-v0", seed)
     colour = world.mission.split()[2]
     outcome = run(world, f"open_door(a1, door_{colour})")
-    toggles = outcome.primitives.count(Primitive.TOGGLE)
-    opened = {word for row in outcome.last_map for word in row if word.startswith("door") and word.endswith("open")}
+    toggles = outcome.primitives.count(GridPrimitive.TOGGLE)
+    opened = {name for name in outcome.shown["known_objects"] if name.startswith("door") and name.endswith("open")}
     assert toggles == 1
     assert opened == {f"door {colour} open"}
+
+
+def places(outcome: Outcome, kind: str) -> set[tuple[int, int]]:
+    """Where things of a kind are known to be at the end."""
+    known = outcome.shown["known_objects"]
+    return {(row, column) for name in known if name.split()[0] == kind for row, column in known[name]}
 
 
 def test_a_door_that_stands_open_is_opened_again() -> None:
     outcome = solve("BabyAI-OpenDoorsOrderN2-v0", 3, "open_door(a1, door_purple), open_door(a1, door_purple)")
     assert outcome.status is Status.GOAL_NOT_REACHED
-    assert outcome.primitives[-3:] == (Primitive.TOGGLE,) * 3
-    assert "door purple open" in {word for row in outcome.last_map for word in row}
+    assert outcome.primitives[-3:] == (GridPrimitive.TOGGLE,) * 3
+    assert "door purple open" in outcome.shown["known_objects"]
 
 
 def test_what_is_in_hand_is_picked_up_afresh() -> None:
     world = MiniGridEnv("BabyAI-PickupDist-v0", 3)
     outcome = run(world, "pick_up_object(a1, object_any), pick_up_object(a1, object_any)")
-    picked = [code for code in outcome.primitives if code in (Primitive.PICK_UP, Primitive.DROP)]
-    assert picked[:3] == [Primitive.PICK_UP, Primitive.DROP, Primitive.PICK_UP] or outcome.solved
+    picked = [code for code in outcome.primitives if code in (GridPrimitive.PICK_UP, GridPrimitive.DROP)]
+    assert picked[:3] == [GridPrimitive.PICK_UP, GridPrimitive.DROP, GridPrimitive.PICK_UP] or outcome.solved
 
 
 def test_blockers_are_moved_before_the_key_is_fetched() -> None:
     outcome = solve("MiniGrid-BlockedUnlockPickup-v0", 1, "clear_blocker(a1, door_any)")
     assert outcome.status is Status.GOAL_NOT_REACHED
-    handled = [code for code in outcome.primitives if code in (Primitive.PICK_UP, Primitive.DROP)]
-    assert handled == [Primitive.PICK_UP, Primitive.DROP]
-    grid = outcome.last_map
-    doors = [(r, c) for r, row in enumerate(grid) for c, word in enumerate(row) if word.startswith("door")]
+    handled = [code for code in outcome.primitives if code in (GridPrimitive.PICK_UP, GridPrimitive.DROP)]
+    assert handled == [GridPrimitive.PICK_UP, GridPrimitive.DROP]
+    doors, balls = places(outcome, "door"), places(outcome, "ball")
     assert doors
-    assert all(not grid[r][c - 1].startswith("ball") for r, c in doors)
+    assert all((r, c - 1) not in balls for r, c in doors)
 
 
 def test_going_to_a_door_and_announcing_it() -> None:
@@ -217,12 +223,11 @@ def test_what_is_carried_from_the_start_counts_when_put_down_at_once() -> None:
 @pytest.mark.long
 def test_dropping_what_is_held_leaves_doors_usable() -> None:
     outcome = solve("BabyAI-UnlockLocal-v0", 1, "fetch_key(a1, key_any, door_any), drop_held(a1, key_any)")
-    grid = outcome.last_map
-    keys = [(r, c) for r, row in enumerate(grid) for c, word in enumerate(row) if word.startswith("key")]
-    assert outcome.primitives.count(Primitive.DROP) == 1
+    keys = places(outcome, "key")
+    assert outcome.primitives.count(GridPrimitive.DROP) == 1
     assert keys
-    beside = [grid[r + down][c + right] for r, c in keys for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0))]
-    assert not any(word.startswith("door") for word in beside)
+    beside = {(r + down, c + right) for r, c in keys for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0))}
+    assert beside.isdisjoint(places(outcome, "door"))
 
 
 class BigKey(Key):

@@ -1,4 +1,7 @@
-"""A ``state/state.json`` that was edited or damaged: a run goes on with it, or one line names a file of the run."""
+"""A ``state/state.json`` that was edited or damaged: a run goes on with it, or one line names a file of the run.
+
+The file is in the form of the version before the journal, which holds all that the new files hold.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from spca.runs.recording.folder import STATE, RunFolder
 from spca.runs.recording.recorder import Recorder, library_size
 from spca.runs.results import Attempt, DraftDecision, LevelResult, Round
 from spca.writers.stored import Case, StoredWriter, writer_state
+from tests.support.report.finished_files import write_as_earlier_version
 from tests.support.spca.doubles import ROOT, SNAPSHOT, outcome_of, plan_of
 from tests.support.spca.starting import Log
 from tests.support.tiers import long
@@ -49,12 +53,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     solved, failed = (Task(n, "navigation", "Walk", "l", env_id) for n, env_id in enumerate(("x-v0", "y-v0")))
     start = Checkpoint((0, 1), "hash")
     attempt = Attempt(0, 1, start, PLAN, INITIAL, outcome_of(Status.SUCCESS))
-    case = Case(writer_state(SNAPSHOT, solved.info()), PLAN.problem, SolvedLevel(solved.env_id, 7, start, PLAN))
+    case = Case(writer_state(SNAPSHOT, solved.info()), PLAN.problem, SolvedLevel(solved.spec, 7, start, PLAN))
     writer = StoredWriter(WRITER, 1, "navigation/x-v0", (case,), solved=1)
     success = LevelResult.from_rounds([Round(PLAN, (attempt,), "", snapshot=SNAPSHOT)], INITIAL)
     recorder.enter("navigation")
     recorder.finish(solved, 7, success, log, [writer], DraftDecision("go", "go/v001", ""))
     recorder.finish(failed, 7, LevelResult(False, "stuck: it turns", INITIAL, PLAN, ()), log, [writer])
+    write_as_earlier_version(folder.path)
     return folder
 
 
@@ -64,7 +69,7 @@ def go_on(folder: RunFolder) -> None:
     recorder = Recorder(begun.folder, Ledger())
     assert recorder.accepted is not None
     assert recorder.rejection is not None
-    recorder.load_solved_levels()
+    list(recorder.load_solved_levels())
     recorder.totals(7, 2)
     library_size(recorder.agent)
     library.action_listing(recorder.agent.text, "go")
@@ -166,7 +171,8 @@ def test_an_edited_state_is_one_line(run: RunFolder, tmp_path: Path, every: int,
         (("agent",), "nowhere.py", "nowhere.py cannot be read: No such file"),
         (("trusted",), {"domain": ""}, "trusted.problem: Field required"),
         (("trusted", "more"), 1, "trusted.more: Extra inputs are not permitted"),
-        (("finished",), ..., "state.json cannot be read: it has no 'finished'"),
+        (("finished",), ..., "state.json cannot be read: it has no 'levels'"),
+        (("finished",), {}, "finished: Input should be a valid list"),
     ],
 )
 def test_the_line_names_file_and_field(

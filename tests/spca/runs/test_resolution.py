@@ -69,6 +69,8 @@ def test_every_flag_reaches_the_settings() -> None:
     )
     chosen = settings(*flags.split())
     assert chosen.record() | {"upstream_rules": False} == {
+        "world": "minigrid",
+        "prompts": None,
         "curriculum": "/here/c.json",
         "workspace": "/here/w",
         "runs": "/abs/r",

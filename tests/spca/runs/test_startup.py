@@ -29,6 +29,7 @@ from spca.runs.startup import Prepared, prepare_run
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
 from tests.support.commands import curriculum, fingerprint
+from tests.support.report.finished_files import write_finished
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, ScriptedProvider
 from tests.support.spca.starting import read_options, write_words
@@ -141,7 +142,7 @@ def test_a_run_cannot_be_resumed_twice_at_once(given: dict[str, Any]) -> None:
 
 def test_a_run_with_more_finished_levels_than_it_has_is_refused(given: dict[str, Any]) -> None:
     with started(given) as run:
-        run.folder.commit({**run.folder.state(), "finished": [{}] * 4})
+        write_finished(run.folder.path, [{}] * 4)
     with pytest.raises(ResumeError, match="more levels are finished"), started({"resume": run.folder.run_id, **given}):
         pass
 

@@ -9,6 +9,7 @@ import pytest
 from spca.common.errors import SettingsError
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.runs.workspace import Workspace
+from tests.support.bodies.grid import kept_agent
 from tests.support.spca.doubles import AGENT
 
 
@@ -19,7 +20,7 @@ def test_nothing_is_made_before_something_is_saved(tmp_path: Path) -> None:
 
 def test_what_is_saved_can_be_continued_from(tmp_path: Path) -> None:
     Workspace(tmp_path).save(AGENT, TrustedPDDL("(define (domain d))", "(define (problem p))"))
-    assert Workspace(tmp_path).agent() == AGENT
+    assert kept_agent(Workspace(tmp_path)) == AGENT
     assert Workspace(tmp_path).load_trusted_pddl() == TrustedPDDL("(define (domain d))", "(define (problem p))")
     assert (tmp_path / "agent_tmp.py").read_text() == AGENT.text
 
@@ -35,7 +36,7 @@ def test_a_working_copy_leaves_the_agent_alone(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     workspace.save(AGENT, None)
     workspace.save_working_copy(AgentSource("class Agent: ..."))
-    assert workspace.agent() == AGENT
+    assert kept_agent(workspace) == AGENT
     assert (tmp_path / "agent_tmp.py").read_text() == "class Agent: ..."
 
 
@@ -43,7 +44,7 @@ def test_what_is_not_there_names_the_flag(tmp_path: Path) -> None:
     with pytest.raises(
         SettingsError, match=r"--keep-agent: .*agent.py cannot be read: .*run once without --keep-agent"
     ):
-        Workspace(tmp_path).agent()
+        kept_agent(Workspace(tmp_path))
     (tmp_path / "domain.pddl").write_text("(define (domain d))")
     with pytest.raises(SettingsError, match=r"--keep-pddl: .*problem.pddl"):
         Workspace(tmp_path).load_trusted_pddl()
@@ -53,14 +54,14 @@ def test_what_is_not_there_names_the_flag(tmp_path: Path) -> None:
 def test_an_agent_that_is_none_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "agent.py").write_text(text)
     with pytest.raises(SettingsError, match=r"--keep-agent: .*agent\.py: ") as caught:
-        Workspace(tmp_path).agent()
+        kept_agent(Workspace(tmp_path))
     assert "\n" not in str(caught.value)
 
 
 def test_an_agent_that_the_gate_refuses_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("import os\n\nclass Agent:\n    def go(self):\n        yield open('f')\n")
     with pytest.raises(SettingsError, match=r"--keep-agent: .*agent\.py: line 1: module os is not available") as caught:
-        Workspace(tmp_path).agent()
+        kept_agent(Workspace(tmp_path))
     assert "\n" not in str(caught.value)
 
 
@@ -68,7 +69,7 @@ def test_an_agent_that_the_gate_refuses_is_told_in_one_line(tmp_path: Path) -> N
 def test_an_agent_that_is_no_text_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "agent.py").write_bytes(data)
     with pytest.raises(SettingsError, match="cannot be read"):
-        Workspace(tmp_path).agent()
+        kept_agent(Workspace(tmp_path))
 
 
 @pytest.mark.parametrize(

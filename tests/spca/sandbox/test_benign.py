@@ -11,14 +11,13 @@ import gymnasium  # noqa: F401 - libraries that are imported late would be seen 
 import minigrid  # noqa: F401
 import pytest
 
-from spca.code.merge import merge
-from spca.code.policy.check import check_agent, check_patch
 from spca.contracts import AgentSource, Status
 from spca.protocols import Failed
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.process.runner import FILENAME
 from tests.benign.stage import STAGES, Recording, perform, repeat
 from tests.benign.topics import REFERENCE, Topic, topics
+from tests.support.bodies.grid import check_agent, check_patch, merge
 from tests.support.inprocess import InProcessExecutor
 from tests.support.spca.doubles import AGENT
 from tests.support.tiers import few

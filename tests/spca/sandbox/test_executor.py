@@ -11,13 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spca.contracts import AgentSource, Status
+from spca.bodies.grid.body import GRID
+from spca.body import AgentInterface
+from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PatchError
 from spca.protocols import Executor, Failed, Yielded
 from spca.sandbox import executor as executor_module
 from spca.sandbox.executor import SandboxExecutor, default_executor
-from tests.support.contracts.executing import Event, codes, failure, methods, run, steps, view
-from tests.support.contracts.executor_suite import ExecutorSuite
+from spca.testing import ExecutorSuite
+from spca.testing.generated_code import make_view
+from tests.support.bodies.cat import CAT, see
+from tests.support.contracts.executing import Event, codes, failure, methods, run, steps
 from tests.support.inprocess import InProcessExecutor
 from tests.support.spca.sandboxing import opened
 
@@ -29,7 +33,8 @@ class TestSandboxExecutor(ExecutorSuite):
 
 
 def test_the_gate_refuses_before_anything_is_executed() -> None:
-    def refuse(_agent: AgentSource) -> None:
+    def refuse(_agent: AgentSource, interface: AgentInterface) -> None:
+        assert interface is GRID.interface
         raise PatchError("line 3: no")
 
     with SandboxExecutor(check=refuse) as executor:
@@ -82,7 +87,7 @@ def test_an_episode_finds_nothing_of_an_earlier_one(sandboxed: SandboxExecutor) 
             yield 2
     """)
     with closing(opened(sandboxed, plant, "go")) as episode:
-        assert codes([episode.advance(view(mission="the way to the exit"))]) == [1]
+        assert codes([episode.advance(make_view(mission="the way to the exit"))]) == [1]
     assert codes(run(sandboxed, look, steps("go"))) == [2]
 
 
@@ -92,7 +97,7 @@ def test_the_worker_is_told_no_more_than_the_view(sandboxed: SandboxExecutor) ->
     os.environ["SPCA_TEST_CANARY"] = canary
     try:
         with closing(opened(sandboxed, methods("def go(self):\n    yield 1"), "go")) as episode:
-            episode.advance(view(mission="a mission that is sent"))
+            episode.advance(make_view(mission="a mission that is sent"))
             assert holds(episode.pid, b"a mission that is sent"), "the search finds what is there"
             assert not holds(episode.pid, canary.encode())
     finally:
@@ -144,20 +149,58 @@ def walk(seed: int) -> Callable[[Executor], list[Event]]:
     """)
     rng = np.random.default_rng(seed)
     views = [
-        view(
+        make_view(
             full_grid=rng.integers(0, 40, rng.integers(1, 30, 2)).astype(np.uint8),
-            observation=rng.integers(0, 40, (7, 7)).astype(np.uint8),
-            direction=int(rng.integers(4)),
+            current_observation=rng.integers(0, 40, (7, 7)).astype(np.uint8),
+            current_dir=("East", "South", "West", "North")[int(rng.integers(4))],
             mission=("a", "bc", "déf")[int(rng.integers(3))],
         )
         for _ in range(30)
     ]
 
     def play(executor: Executor) -> list[Event]:
-        with closing(executor.start(source, steps("go"), [1] * (seed % 5))) as episode:
+        with closing(executor.start(source, steps("go"), [1] * (seed % 5), GRID)) as episode:
             return [episode.advance(shown) for shown in views]
 
     return play
+
+
+CAT_SOURCE = methods("""
+    def hunt(self, agent, prey):
+        yield int(prey in self.room.tolist())
+        assert list(self.previous_actions) == [1, 1], self.previous_actions
+        yield int(self.hunger["fish"] > 2 and self.smells.sum() < 1)
+        assert (self.room == "nothing").all()
+        assert not hasattr(self, "full_grid")
+        for writing in (self.room, self.smells):
+            try:
+                writing[0] = writing[0]
+            except ValueError:
+                continue
+            raise AssertionError("it was written")
+        yield 2
+""")
+
+
+@pytest.mark.parametrize("in_process", [True, False])
+def test_an_agent_of_another_body_has_its_state_and_primitives(sandboxed: SandboxExecutor, in_process: bool) -> None:
+    executor: Executor = InProcessExecutor() if in_process else sandboxed
+    views = [see({"fish": 3}), see({"fish": 3}, smells=(0.25, 0.5)), see({"fish": 3}, room=(0,))]
+    plan = (PlanStep("hunt", ("a1", "mouse")),)
+    with closing(executor.start(CAT_SOURCE, plan, [1], CAT)) as episode:
+        events = [episode.advance(shown) for shown in views]
+    assert codes(events) == [1, 1]
+    failed = failure(events)
+    assert failed.status is Status.RUNTIME_ERROR
+    assert failed.message == "yielded 2: actions yield primitive codes 0-1"
+
+
+def test_the_gate_knows_the_names_of_the_body(sandboxed: SandboxExecutor) -> None:
+    source = methods("def act(self):\n    self.hunger = 1\n    yield 1")
+    for body, refused in ((CAT, True), (GRID, False)):
+        with closing(sandboxed.start(source, steps("act"), (), body)) as episode:
+            event = episode.advance(see() if body is CAT else make_view())
+        assert isinstance(event, Failed) == refused
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from spca.bodies.grid.primitives import PRIMITIVE_METHODS
 from spca.code.compilation import MAX_BYTES
 from spca.code.policy.available import INSTEAD, MEMBER_INSTEAD, MODULES, fault_of_member
-from spca.code.policy.check import MAX_DEPTH, MAX_SHOWN, Violation, check_agent, check_patch, violations
-from spca.contracts import PRIMITIVE_METHODS, AgentSource
+from spca.code.policy.check import MAX_DEPTH, MAX_SHOWN, Violation
+from spca.contracts import AgentSource
 from spca.errors import PatchError
-from spca.plan.pddl import STATE_ATTRIBUTES
 from spca.reference import coder
+from tests.support.bodies.grid import STATE_ATTRIBUTES, check_agent, check_patch, violations
 from tests.support.spca.policy_cases import (
     HARMLESS,
     HIDDEN,

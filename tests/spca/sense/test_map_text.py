@@ -5,27 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.contracts import DIRECTIONS, VisibleObject
+from spca.prompts.formatting import format_data, format_state
 from spca.sense.map_text import (
-    agent_state,
     crop_map,
     draw,
     end_state,
-    format_data,
-    format_state,
     legend,
     list_known_objects,
-    planner_state,
     symbol,
 )
-from spca.sense.perception import VOCABULARY
-from tests.support.spca.doubles import SNAPSHOT
+from spca.sense.perception import DIRECTIONS, VOCABULARY, VisibleObject
+from tests.support.bodies.grid import agent_state, planner_state, show
+from tests.support.spca.doubles import SNAPSHOT, SNAPSHOT_GRID, change_snapshot
 
 GRIDS = st.integers(1, 6).flatmap(
     lambda width: st.lists(st.lists(st.sampled_from(VOCABULARY), min_size=width, max_size=width), min_size=1)
@@ -68,7 +64,7 @@ def test_a_cropped_map_holds_all_that_was_seen_and_no_empty_border(grid: Sequenc
 
 @given(GRIDS)
 def test_listed_objects_lie_where_they_are_drawn(grid: Sequence[Sequence[str]]) -> None:
-    state = agent_state(replace(SNAPSHOT, visible_grid=tuple(map(tuple, grid))))
+    state = agent_state(change_snapshot(visible_grid=tuple(map(tuple, grid))))
     part = crop_map(grid)
     for name, places in state["known_objects"].items():
         for r, c in places:
@@ -91,7 +87,7 @@ def test_things_in_view_are_placed_as_the_agent_sees_them() -> None:
         VisibleObject("lava", None, 1, 0),
         VisibleObject("ball green", None, 4, 0),
     )
-    assert planner_state(replace(SNAPSHOT, visible_objects=seen))["visible_objects"] == [
+    assert planner_state(change_snapshot(visible_objects=seen))["visible_objects"] == [
         "key blue: 1 left",
         "door red closed: 2 ahead, 3 right",
         "ball green: 4 ahead",
@@ -99,13 +95,13 @@ def test_things_in_view_are_placed_as_the_agent_sees_them() -> None:
 
 
 def test_the_coder_is_shown_everything_but_the_mission_and_the_skill_instead() -> None:
-    padded = (("unseen",) * 4, *(("unseen", *row) for row in SNAPSHOT.visible_grid))
+    padded = (("unseen",) * 4, *(("unseen", *row) for row in SNAPSHOT_GRID))
     state = planner_state(SNAPSHOT)
     assert state.pop("mission") == SNAPSHOT.mission
     assert agent_state(SNAPSHOT, "Open doors") == {"skill": "Open doors", **state}
     named = agent_state(SNAPSHOT, "Open doors", ["a1", "goal_green", "door_red"])
     assert named == {"skill": "Open doors", "mission_words": {"goal_green": "the green goal square"}, **state}
-    assert agent_state(replace(SNAPSHOT, visible_grid=padded)) == {"skill": "", **state}
+    assert agent_state(change_snapshot(visible_grid=padded)) == {"skill": "", **state}
     assert set(state) == {"direction", "inventory", "visible_objects", "known_objects", "legend", "map"}
 
 
@@ -130,18 +126,19 @@ def test_a_state_without_a_map_is_plain_data() -> None:
 
 def test_the_end_is_told_with_what_is_where_and_drawn_below_its_legend() -> None:
     grid = (("unseen", "unseen", "unseen"), ("unseen", "agent", "key red"), ("unseen", "key red", "door blue locked"))
-    assert end_state(grid) == [
+    assert end_state(show(grid, "South")) == [
+        "the agent faces South; in its hand: nothing",
         "known objects at [row, column]: key red [0, 1] [1, 0], door blue locked [1, 1]",
-        "(@ agent, k key, L locked door)",
-        "@k",
+        "(k key, L locked door)",
+        "vk",
         "kL",
     ]
-    assert end_state((("agent", "wall"),)) == ["(# wall, @ agent)", "@#"]
+    assert end_state(show((("agent", "wall"),)))[1:] == ["(# wall)", ">#"]
 
 
 @pytest.mark.parametrize(("held", "told"), [("ball grey", "ball grey"), (None, "nothing")])
 def test_the_end_is_told_with_pose_and_hand(held: str | None, told: str) -> None:
-    assert end_state((("agent", "empty"),), "West", held) == [
+    assert end_state(show((("agent", "empty"),), "West", held)) == [
         f"the agent faces West; in its hand: {told}",
         "(. empty)",
         "<.",

@@ -106,7 +106,11 @@ def test_what_stands_for_nothing_is_refused_with_what_to_write(name: str, fault:
 
 
 def test_kinds_and_colours_of_other_worlds_are_those_that_mission_or_map_name() -> None:
-    strange = replace(SNAPSHOT, mission="take the orange key to the lamp", visible_grid=(("crate teal", "agent"),))
+    strange = replace(
+        SNAPSHOT,
+        mission="take the orange key to the lamp",
+        shown={**SNAPSHOT.shown, "known_objects": {"crate teal": [[0, 0]]}},
+    )
     told = words_told(strange, LEVEL)
     assert not any(fault_of(name, told) for name in ("key_orange", "lamp_any", "crate_teal", "lamp1", "key_teal_2"))
     assert advice("orange_key", told) == "write key_orange"

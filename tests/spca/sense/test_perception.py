@@ -9,8 +9,8 @@ from minigrid.core.grid import Grid
 from minigrid.core.world_object import WorldObj
 
 from minigridenv import MiniGridEnv
-from spca.contracts import VisibleObject
 from spca.sense import perception
+from spca.sense.perception import VisibleObject
 from tests.support.contracts import truth
 
 
@@ -42,7 +42,7 @@ def test_the_codes_are_minigrids_own() -> None:
     assert {name: i for i, name in enumerate(perception.DOOR_STATES)} == STATE_TO_IDX
     for name, index in OBJECT_TO_IDX.items():
         image = np.array([[[index, 0, 0]]], dtype=np.uint8)
-        assert perception.WORDS[perception.encode_view(image)][0, 0].split()[0] == name
+        assert perception.word_array()[perception.encode_view(image)][0, 0].split()[0] == name
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_codes_are_minigrids_own() -> None:
 def test_each_thing_reads_as_its_word(thing: WorldObj | None) -> None:
     grid = Grid(3, 3)
     grid.set(2, 0, thing)
-    words = perception.WORDS[perception.encode_view(grid.encode())]
+    words = perception.word_array()[perception.encode_view(grid.encode())]
     assert words[0, 2] == truth.word(thing)
     assert (words == "empty").sum() == (9 if thing is None else 8)
 
@@ -76,7 +76,7 @@ def test_each_thing_reads_as_its_word(thing: WorldObj | None) -> None:
 )
 def test_what_minigrid_does_not_define_is_a_word_too(cell: tuple[int, int, int], word: str) -> None:
     image = np.array([[cell]], dtype=np.uint8)
-    assert perception.WORDS[perception.encode_view(image)].tolist() == [[word]]
+    assert perception.word_array()[perception.encode_view(image)].tolist() == [[word]]
 
 
 @pytest.mark.parametrize("direction", range(4))

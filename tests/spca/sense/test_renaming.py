@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from minigridenv import MiniGridEnv
 from spca.contracts import LevelInfo, PlanStep, Status
 from spca.runs import curriculum
-from spca.sense.map_text import agent_state, end_state, planner_state
+from spca.sense.map_text import end_state
 from spca.sense.mission_words import mission_words
 from spca.sense.object_names import advice, fault_of, words_told
 from spca.sense.perception import VOCABULARY
-from spca.sense.renaming import _POOLS, RENAMED, TRUE_WORDS, Renaming, find_meaning
+from spca.sense.renaming import RENAMED, TRUE_WORDS, Renaming, _make_pools, find_meaning
+from tests.support.bodies.grid import agent_state, planner_state, words_of
 from tests.support.spca.doubles import AGENT, LEVEL, ROOT, plan_of
 
 SEEDS = st.integers(0, 10**6)
@@ -36,11 +37,13 @@ def restored(text: str) -> str:
 
 
 def test_the_pools_are_apart_and_hold_no_word_that_is_used_otherwise() -> None:
-    pools = [word for pool in _POOLS.values() for word in pool]
+    by_word = _make_pools(RENAMED)
+    pools = [word for pool in by_word.values() for word in pool]
     assert len(set(pools)) == len(pools)
-    assert min(map(len, _POOLS.values())) > 90
-    folder = ROOT / "spca" / "prompts"
-    english = names("".join(path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()))
+    assert min(map(len, by_word.values())) > 90
+    folders = (ROOT / "spca" / "prompts", ROOT / "spca" / "bodies" / "grid" / "prompts")
+    files = [path for folder in folders for path in folder.iterdir() if path.is_file()]
+    english = names("".join(path.read_text(encoding="utf-8") for path in files))
     skills = names("".join(f"{task.level} {task.skill}" for task in tasks()))
     used = english | skills | {word for cell in VOCABULARY for word in cell.split()}
     assert used.isdisjoint(pools)
@@ -123,14 +126,14 @@ def test_names_of_objects_are_judged_alike() -> None:
     for name in ("key_blue", "door_any", "red_key", "ball", "key_2", "widget_red", "door_locked", "object_green"):
         invented = renaming.text(name)
         assert bool(fault_of(name, told[0])) == bool(fault_of(invented, told[1])), name
-        assert renaming.text(advice(name, told[0])) == advice(invented, told[1], renaming)
+        assert renaming.text(advice(name, told[0])) == advice(invented, told[1], renaming.text)
 
 
 def test_the_end_of_an_attempt_is_told_in_the_same_words() -> None:
     with closing(MiniGridEnv(SEEN[0], 1, renaming=Renaming(4))) as world:
         outcome = world.run_sim(plan_of(), AGENT)
     assert outcome.status is Status.GOAL_NOT_REACHED
-    assert names("\n".join(end_state(outcome.last_map, outcome.direction, "nothing"))).isdisjoint(RENAMED)
+    assert names("\n".join(end_state(outcome.shown))).isdisjoint(RENAMED)
 
 
 def test_generated_code_reads_the_invented_words_only() -> None:
@@ -143,18 +146,18 @@ def test_generated_code_reads_the_invented_words_only() -> None:
 """
     agent = replace(AGENT, text=AGENT.text + method)
     with closing(MiniGridEnv("MiniGrid-PutNear-8x8-N3-v0", 3, renaming=renaming)) as world:
-        snapshot = world.sense()
+        snapshot, cells = world.sense(), words_of(world)
         printed = world.run_sim(plan_of(PlanStep("look", ("a1",))), agent).printed
     assert snapshot.mission in printed
     assert names(printed).isdisjoint(RENAMED)
-    assert {word for row in snapshot.visible_grid for cell in row for word in cell.split()} <= names(printed)
+    assert {word for row in cells for cell in row for word in cell.split()} <= names(printed)
 
 
 def test_what_is_carried_is_told_in_the_same_words() -> None:
     renaming = Renaming(6)
     with closing(MiniGridEnv("BabyAI-PutNextS5N2Carrying-v0", 1, renaming=renaming)) as world:
         assert world.inventory
-        assert world.sense().inventory == renaming.text(world.inventory) != world.inventory
+        assert world.sense().shown["inventory"] == renaming.text(world.inventory) != world.inventory
 
 
 def test_the_words_of_a_level_are_renamed() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from spca.bodies.grid.body import GRID
 from spca.contracts import AgentSource
 from spca.errors import WorldError
 from spca.sandbox.executor import SandboxExecutor
@@ -28,7 +29,7 @@ def worlds() -> PlayedWorlds:
 
 @pytest.fixture
 def library(executor: SandboxExecutor, worlds: PlayedWorlds) -> WriterLibrary:
-    return WriterLibrary(executor, solve, worlds)
+    return WriterLibrary(executor, solve, GRID, worlds)
 
 
 def consider(library: WriterLibrary, source: str, solved: Case | None = None, agent: AgentSource = AGENT) -> str:
@@ -193,7 +194,7 @@ def test_a_changed_plan_that_cannot_be_played_again_is_refused(
     consider(library, FETCH, case("fetch the blue key", "key_blue"))
     worlds.error = WorldError("no such world")
     assert "the level cannot be played again: no such world" in consider(library, OTHER_PLAN)
-    alone = WriterLibrary(executor, solve)
+    alone = WriterLibrary(executor, solve, GRID)
     consider(alone, FETCH, case("fetch the blue key", "key_blue"))
     assert consider(alone, OTHER_PLAN).endswith("becomes [fetch(a1, key_any)], which cannot be tried here")
 

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spca.bodies.grid.body import GRID
 from spca.contracts import LevelInfo, Plan, PlannerMode, ProblemWriter, SolveResult
 from spca.sandbox.executor import SandboxExecutor
 from spca.writers.library import SOLVE_SECONDS, WriterLibrary
 from spca.writers.running import WriterRunner
-from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, add_case
+from spca.writers.stored import MAX_CASES, Case, Miss, StoredWriter, WriterFailure
+from tests.support.bodies.grid import add_case
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.writing import (
     DOMAIN,
@@ -33,7 +35,7 @@ ELSEWHERE = LevelInfo("sorting", "Sort things", "Sort")
 
 @pytest.fixture
 def library(executor: SandboxExecutor) -> WriterLibrary:
-    return WriterLibrary(executor, solve, PlayedWorlds())
+    return WriterLibrary(executor, solve, GRID, PlayedWorlds())
 
 
 def stored(name: str, level: LevelInfo = LEVEL, source: str = FETCH, version: int = 1) -> StoredWriter:
@@ -105,7 +107,7 @@ def test_plans_are_made_when_they_are_asked_for(executor: SandboxExecutor) -> No
         asked.append(seconds)
         return solve(domain, text, seconds)
 
-    library = WriterLibrary(executor, solve_and_tell)
+    library = WriterLibrary(executor, solve_and_tell, GRID)
     library.load([stored("a"), stored("b")])
     plans = library.plans(snapshot(), LEVEL)
     assert not asked
@@ -178,7 +180,7 @@ drafts = st.lists(st.tuples(verbs, st.sets(verbs, min_size=1)), min_size=1, max_
 def test_no_version_is_replaced_by_one_that_lost_a_level(
     executor: SandboxExecutor, offered: list[tuple[str, set[str]]], lost: str
 ) -> None:
-    library = WriterLibrary(executor, solve, PlayedWorlds(succeeds=lambda plan: "lost" not in plan.text))
+    library = WriterLibrary(executor, solve, GRID, PlayedWorlds(succeeds=lambda plan: "lost" not in plan.text))
     must: dict[str, Case] = {}
     for verb, verbs in offered:
         before = library.stored
@@ -220,3 +222,20 @@ def test_no_version_has_the_number_of_one_of_the_run_that_goes_on(library: Write
     library.load((), "", {"", "fetch/v001", "fetch/v002", "other/v003"})
     assert library.consider(writer(), case(), AGENT, "b") == ""
     assert [each.label for each in library.stored] == ["fetch/v003"]
+
+
+def test_a_writer_keeps_a_bounded_number_of_cases() -> None:
+    def made(number: int, category: str = "a") -> Case:
+        one = case(seed=number)
+        words = one.state["level"] | {"category": category}
+        return replace(one, state={**one.state, "mission": f"fetch {'x' * number}", "level": words})
+
+    cases: tuple[Case, ...] = ()
+    for number in range(MAX_CASES + 5):
+        cases = add_case(cases, made(number))
+    assert [each.solved.seed for each in cases] == list(range(MAX_CASES)), "the first ones stay"
+
+    cases = add_case(cases, made(MAX_CASES + 9, "b"))
+    assert len(cases) == MAX_CASES
+    assert [each.solved.seed for each in cases] == [*range(1, MAX_CASES), MAX_CASES + 9], "a new category has a place"
+    assert add_case(cases, made(MAX_CASES + 10, "b")) == cases

@@ -9,27 +9,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spca.bodies.grid.body import GRID
 from spca.sense.map_text import legend
 from spca.sense.perception import COLOURS
 from spca.sense.renaming import Renaming, find_meaning
-from spca.writers.renamings import SWAPPED_KINDS, Permutation, likeness, recolourings
+from spca.writers.renamings import Permutation
+from tests.support.bodies.grid import likeness, recolourings
 from tests.support.spca.writing import snapshot, state
 
+assert GRID.vocabulary is not None
+SWAPPED_KINDS, REDRAW = GRID.vocabulary.swapped, GRID.vocabulary.redraw
 TURN = dict(zip(COLOURS, (*COLOURS[1:], COLOURS[0]), strict=True))
 WORDS = st.sampled_from(
     (*COLOURS, "Red", "BLUE", "ball", "boxes", "Box", "goal", "key", "_", "-", "2", "reddish", "the")
 )
 texts = st.lists(WORDS | st.sampled_from((" ", "_", ", ")), max_size=20).map("".join)
 renamings = st.builds(
-    Permutation,
-    st.permutations(COLOURS).map(lambda image: dict(zip(COLOURS, image, strict=True))) | st.just(SWAPPED_KINDS),
-    st.booleans(),
-)
+    Permutation, st.permutations(COLOURS).map(lambda image: dict(zip(COLOURS, image, strict=True))), st.booleans()
+) | st.builds(Permutation, st.just(SWAPPED_KINDS), st.booleans(), st.just(REDRAW))
 
 
 def inverse(renaming: Permutation) -> Permutation:
     """The renaming that undoes this one."""
-    return Permutation({new: old for old, new in renaming.words.items()}, renaming.keep_goals)
+    return Permutation({new: old for old, new in renaming.words.items()}, renaming.keep_goals, renaming.redraw)
 
 
 @given(renamings, texts)
@@ -73,7 +75,7 @@ def test_the_colour_of_a_goal_can_be_kept() -> None:
 
 
 def test_a_map_is_renamed_with_its_legend() -> None:
-    renamed = Permutation(SWAPPED_KINDS).state(state())
+    renamed = Permutation(SWAPPED_KINDS, redraw=REDRAW).state(state())
     assert renamed["mission"] == "fetch the red box"
     assert renamed["known_objects"] == {"box red": [[0, 1]], "key blue": [[0, 2]], "ball green": [[1, 0]]}
     assert renamed["map"] == [">xk", "b.#"]

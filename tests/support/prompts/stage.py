@@ -19,7 +19,6 @@ from coderLLM import CoderLLM
 from main import Loop
 from minigridenv import MiniGridEnv
 from plannerLLM import PlannerLLM
-from spca.code import merge
 from spca.code.regression import RegressionSuite
 from spca.contracts import AgentSource, LevelInfo, TrustedPDDL
 from spca.errors import ProviderConfigError
@@ -27,6 +26,7 @@ from spca.llm.providers.base import Message, Request, Response, Usage
 from spca.reference import coder as reference_coder
 from spca.reference import planner as reference_planner
 from spca.runs import curriculum
+from tests.support.bodies import grid
 from tests.support.prompts.drawn import Drawing, register
 from tests.support.reference.skill_runs import agent_with
 from tests.support.spca.call_requests import ref
@@ -163,7 +163,7 @@ def strict_library(without: tuple[str, ...] = ()) -> AgentSource:
     text = LIBRARY
     for name in without:
         text = text.replace(strict_source(name), "")
-    return AgentSource(merge.merge(AGENT.text, text, {}).text)
+    return AgentSource(grid.merge(AGENT.text, text, {}).text)
 
 
 def strict_source(name: str) -> str:

@@ -22,7 +22,7 @@ from spca.reference.mission import (
     ReachGoal,
     Stages,
 )
-from spca.sense.map_text import planner_state
+from tests.support.bodies.grid import make_snapshot, planner_state
 from tests.support.spca.doubles import shared_solver
 
 PARAMETERS = {
@@ -50,7 +50,7 @@ def prompt(
     trusted: dict[str, str] | None = None,
 ) -> list[Message]:
     """What PLAN sends: the agent in a corridor with the cells of ``row`` before it."""
-    snapshot = Snapshot(mission, "East", inventory, (("agent", *row),), ())
+    snapshot = make_snapshot(mission, "East", inventory, (("agent", *row),))
     return prompt_for(snapshot, category, failed, trusted)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from minigridenv import MiniGridEnv
-from spca.code import merge
 from spca.contracts import AgentSource, Outcome, Plan, PlannerMode, PlanStep
 from spca.plan.pddl import parse_plan
 from spca.reference import coder
+from tests.support.bodies import grid
 from tests.support.spca.doubles import AGENT
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
@@ -48,7 +48,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 def agent_with(actions: frozenset[str]) -> AgentSource:
     """The initial agent with some actions as the reference coder writes them."""
     expected = {name: PARAMETERS[name] for name in sorted(actions)}
-    return AgentSource(merge.merge(AGENT.text, coder.write(sorted(actions)), expected).text)
+    return AgentSource(grid.merge(AGENT.text, coder.write(sorted(actions)), expected).text)
 
 
 def run(world: MiniGridEnv, calls: str) -> Outcome:

@@ -23,23 +23,33 @@ from spca.contracts import (
     Snapshot,
     Status,
     TraceStep,
-    VisibleObject,
 )
 from spca.llm.calls.desk import CallDesk
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Message, Request, Response, Usage
 from spca.plan.solver import Solver
+from spca.sense.perception import VisibleObject
+from tests.support.bodies.grid import make_snapshot, show
 
 ROOT = Path(__file__).resolve().parents[3]
 AGENT = AgentSource((ROOT / "agent.py").read_text(encoding="utf-8"))
 LEVEL = LevelInfo("goal_navigation", "Walk to the green goal square", "Empty")
-SNAPSHOT = Snapshot(
-    mission="get to the green goal square",
-    direction="East",
-    inventory=None,
-    visible_grid=(("wall", "wall", "unseen"), ("agent", "empty", "goal green"), ("wall", "door red locked", "unseen")),
-    visible_objects=(VisibleObject("goal green", None, 2, 0), VisibleObject("door red", "locked", 1, 1)),
-)
+SNAPSHOT_GRID = (("wall", "wall", "unseen"), ("agent", "empty", "goal green"), ("wall", "door red locked", "unseen"))
+
+
+def change_snapshot(**changes: Any) -> Snapshot:
+    """The snapshot of most tests with other arguments of :func:`~tests.support.bodies.grid.make_snapshot`."""
+    usual = {
+        "mission": "get to the green goal square",
+        "direction": "East",
+        "inventory": None,
+        "visible_grid": SNAPSHOT_GRID,
+        "visible_objects": (VisibleObject("goal green", None, 2, 0), VisibleObject("door red", "locked", 1, 1)),
+    }
+    return make_snapshot(**{**usual, **changes})
+
+
+SNAPSHOT = change_snapshot()
 
 Scripted = str | Response | BaseException
 
@@ -151,4 +161,4 @@ def plan_of(*steps: PlanStep, params: Mapping[str, tuple[str, ...]] | None = Non
 def outcome_of(status: Status, message: str = "it ended", codes: tuple[int, ...] = (2,), **more: Any) -> Outcome:
     """How an attempt with these primitives ended."""
     trace = tuple(TraceStep(code, 0, "act", 70 + n) for n, code in enumerate(codes))
-    return Outcome(status, message, trace, (("agent", "empty"),), **more)
+    return Outcome(status, message, trace, **{"shown": show((("agent", "empty"),)), **more})

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spca.code.policy.check import check_patch
 from spca.errors import PatchError
+from tests.support.bodies.grid import check_patch
 
 INITIAL = (Path(__file__).parents[3] / "agent.py").read_text()
 

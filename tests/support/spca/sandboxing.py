@@ -7,6 +7,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+from spca.bodies.grid.body import GRID
 from spca.contracts import AgentSource
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.process.episode import SandboxEpisode
@@ -20,7 +21,7 @@ def unmeasured() -> dict[str, str]:
 
 
 def opened(executor: SandboxExecutor, source: AgentSource, *names: str) -> SandboxEpisode:
-    episode = executor.start(source, steps(*names), ())
+    episode = executor.start(source, steps(*names), (), GRID)
     assert isinstance(episode, SandboxEpisode)
     return episode
 

@@ -119,10 +119,10 @@ class Log:
         return {"outcome": outcome, "reason": reason, "counters": counters, "level": level, **extra}
 
     def write_summary(self, _summary: Mapping[str, Any], /) -> None:
-        self.told.append(("summary", len(self._folder.state()["finished"])))
+        self.told.append(("summary", len(self._folder.read_finished())))
 
     def end_level(self, _summary: Mapping[str, Any], /) -> None:
-        self.told.append(("end", len(self._folder.state()["finished"])))
+        self.told.append(("end", len(self._folder.read_finished())))
 
 
 class Learned:

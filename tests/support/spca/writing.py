@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any
 
+from spca.bodies.grid.body import GRID
 from spca.code.regression import SolvedLevel
 from spca.contracts import (
     AgentSource,
     Checkpoint,
     LevelInfo,
+    LevelSpec,
     Outcome,
     Plan,
     PlannedAction,
@@ -26,7 +28,7 @@ from spca.contracts import (
 from spca.errors import PlanTextError
 from spca.writers.problems import ProblemSets
 from spca.writers.stored import Case, writer_state
-from tests.support.spca.doubles import SNAPSHOT, outcome_of
+from tests.support.spca.doubles import change_snapshot, outcome_of
 
 LEVEL = LevelInfo("collecting", "Fetch what is asked for", "Fetch")
 DOMAIN = """(define (domain fetching) (:requirements :strips) (:predicates (at ?t) (fetched ?t))
@@ -57,7 +59,7 @@ def writer(source: str = FETCH, name: str = "fetch") -> ProblemWriter:
 
 def snapshot(mission: str = "fetch the red ball") -> Snapshot:
     grid = (("agent", "ball red", "key blue"), ("box green", "empty", "wall"))
-    return replace(SNAPSHOT, mission=mission, visible_grid=grid, visible_objects=())
+    return change_snapshot(mission=mission, visible_grid=grid, visible_objects=())
 
 
 def state(mission: str = "fetch the red ball") -> dict[str, Any]:
@@ -83,7 +85,9 @@ def solve(_domain: str, text: str, _seconds: float) -> SolveResult:
 
 def case(mission: str = "fetch the red ball", thing: str = "ball_red", seed: int = 1) -> Case:
     plan = Plan((PlanStep("fetch", ("a1", thing)),), DOMAIN, problem(thing), (), PlannerMode.FRESH)
-    return Case(state(mission), problem(thing), SolvedLevel("Fetch-v0", seed, Checkpoint((2,), "hash"), plan))
+    return Case(
+        state(mission), problem(thing), SolvedLevel(LevelSpec("Fetch-v0"), seed, Checkpoint((2,), "hash"), plan)
+    )
 
 
 @dataclass
@@ -97,14 +101,18 @@ class PlayedWorlds:
         self.played: list[tuple[str, int, Checkpoint, str]] = []
         self.open = 0
 
-    def __call__(self, env_id: str, seed: int) -> _PlayedWorld:
+    def __call__(self, level: LevelSpec, seed: int) -> _PlayedWorld:
         if self.error is not None:
             raise self.error
         self.open += 1
-        return _PlayedWorld(self, env_id, seed)
+        return _PlayedWorld(self, level.id, seed)
 
 
 class _PlayedWorld:
+    body = GRID
+    can_restore = True
+    one_life_reason = ""
+
     def __init__(self, worlds: PlayedWorlds, env_id: str, seed: int) -> None:
         self._worlds, self._place = worlds, (env_id, seed)
         self._start = Checkpoint((), "")

@@ -14,11 +14,13 @@ from itertools import cycle, islice, product
 from typing import Final
 from unittest.mock import patch
 
+from spca.bodies.grid.body import GRID
 from spca.contracts import (
     AgentSource,
     Checkpoint,
     CodePatch,
     LevelInfo,
+    LevelSpec,
     Outcome,
     Plan,
     PlannerMode,
@@ -134,6 +136,10 @@ def without_policy() -> Iterator[None]:
 class _Place:
     """What of a world round 0 needs."""
 
+    body = GRID
+    can_restore = True
+    one_life_reason = ""
+
     def __init__(self, mission: Mission) -> None:
         self._mission = mission
 
@@ -165,7 +171,7 @@ class _Execution:
 
 def play_season(executor: SandboxExecutor, guest: str, levels: int = 50, episodes: int = 150) -> Figures:
     """Play levels in order, then episodes with what was learned; ``guest`` is the source of the fifth writer."""
-    library = WriterLibrary(executor, solve, PlayedWorlds())
+    library = WriterLibrary(executor, solve, GRID, PlayedWorlds())
     requests, planned, failed = 0, Counter[str](), Counter[str]()
     for mission in missions(levels):
         tried = play_level(library, mission, guest if mission.category == GUEST else writer_for(mission.verb))
@@ -186,13 +192,13 @@ def play_level(library: WriterLibrary, mission: Mission, offered: str = "") -> R
     compiled = CompiledPlanning(library, _Execution(), lambda *_: None)  # type: ignore[arg-type]
     tried = compiled.round(LevelContext(world, mission.info, AGENT, None))
     rounds = [tried] if tried.solved else [tried, _asked_round(mission, world, offered)]
-    compiled.conclude(mission.info, f"Level-{mission.text}", 1, LevelResult.from_rounds(rounds, AGENT))
+    compiled.conclude(mission.info, LevelSpec(f"Level-{mission.text}"), 1, LevelResult.from_rounds(rounds, AGENT))
     return tried
 
 
 def count_solved(executor: SandboxExecutor, stored: Iterable[StoredWriter], episodes: Iterable[Mission]) -> int:
     """Return how many episodes the first plan of stored writers solves; none of them keeps a tally."""
-    library = WriterLibrary(executor, solve)
+    library = WriterLibrary(executor, solve, GRID)
     library.load(stored)
     solved = 0
     for mission in episodes:

@@ -15,19 +15,19 @@ from tests.fakes.google_wire import GOOGLE
 from tests.fakes.serving import Reply
 from tests.support.contracts.provider_listing_suite import ProviderListingSuite
 from tests.support.contracts.provider_peer_suite import FilteringPeerSuite
-from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
+from tests.support.contracts.provider_suite import ProviderFaultSuite, RefusalSuite, ServedProviderSuite
 from tests.support.contracts.providing import ARGUMENTS, GO_TO, KEY, Asking, ProviderBench
 
 SAY = Message("user", "Say hello.")
 
 
 class Bench(ProviderBench):
-    make = GoogleProvider
+    provider_class = GoogleProvider
     dialect = GOOGLE
     key = "GOOGLE_API_KEY"
 
 
-class TestGoogle(Bench, ProviderSuite, RefusalSuite):
+class TestGoogle(Bench, ServedProviderSuite, RefusalSuite):
     def test_the_key_is_in_no_address(self, server: FaultServer, model: Asking) -> None:
         """Addresses end up in the logs of proxies."""
         model.ask()

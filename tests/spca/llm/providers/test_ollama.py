@@ -15,12 +15,12 @@ from tests.fakes.ollama_wire import OLLAMA
 from tests.fakes.serving import Reply
 from tests.support.contracts.provider_listing_suite import ProviderListingSuite
 from tests.support.contracts.provider_peer_suite import ProviderPeerSuite
-from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite
+from tests.support.contracts.provider_suite import ProviderFaultSuite, ServedProviderSuite
 from tests.support.contracts.providing import ARGUMENTS, GO_TO, Asking, ProviderBench
 
 
 class Bench(ProviderBench):
-    make = OllamaProvider
+    provider_class = OllamaProvider
     dialect = OLLAMA
     key = "OLLAMA_API_KEY"
     chooses = False
@@ -28,7 +28,7 @@ class Bench(ProviderBench):
     media = False
 
 
-class TestOllama(Bench, ProviderSuite):
+class TestOllama(Bench, ServedProviderSuite):
     """Answers."""
 
     def test_the_context_is_always_set(self, server: FaultServer, model: Asking) -> None:

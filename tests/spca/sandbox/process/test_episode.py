@@ -15,7 +15,8 @@ from spca.protocols import Failed
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.process.episode import SandboxEpisode
-from tests.support.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
+from spca.testing.generated_code import make_view
+from tests.support.contracts.executing import codes, failure, methods, pointed_at, run, steps
 from tests.support.spca.sandboxing import is_gone, opened
 from tests.support.tiers import few
 from tests.support.waiting import AGES, PATIENCE
@@ -54,9 +55,9 @@ def test_code_that_does_not_yield_dies_and_is_told_where_it_was(
 ) -> None:
     source = methods(f"def go(self):\n    yield 1\n    {body}\n\ndef helper(self):\n    while True: pass\n    yield 1")
     with closing(opened(impatient, source, "go")) as episode:
-        assert codes([episode.advance(view())]) == [1]
+        assert codes([episode.advance(make_view())]) == [1]
         started = time.monotonic()
-        failed = failure([episode.advance(view())])
+        failed = failure([episode.advance(make_view())])
         took = time.monotonic() - started
         assert is_gone(episode.pid)
     assert 0.3 <= took < PATIENCE
@@ -71,7 +72,7 @@ def test_the_place_is_told_where_the_machine_was_late(
 ) -> None:
     source = methods("def go(self):\n    yield 1\n    while True: pass")
     with closing(opened(impatient, source, "go")) as episode:
-        assert codes([episode.advance(view())]) == [1]
+        assert codes([episode.advance(make_view())]) == [1]
         request_traceback = episode._worker.request_traceback
 
         def ask_one_that_gets_no_processor() -> None:
@@ -80,7 +81,7 @@ def test_the_place_is_told_where_the_machine_was_late(
 
         resume_when_late(episode, monkeypatch)
         monkeypatch.setattr(episode._worker, "request_traceback", ask_one_that_gets_no_processor)
-        failed = failure([episode.advance(view())])
+        failed = failure([episode.advance(make_view())])
     assert failed.message == "no yield for 0.3 s in go, line 4"
 
 
@@ -109,11 +110,11 @@ def test_time_that_the_machine_was_late_is_not_held_against_the_code(
 ) -> None:
     source = methods("def go(self):\n    while True:\n        yield 1")
     with closing(opened(impatient, source, "go")) as episode:
-        episode.advance(view())
+        episode.advance(make_view())
         os.kill(episode.pid, signal.SIGSTOP)
         resume_when_late(episode, monkeypatch)
         started = time.monotonic()
-        assert codes([episode.advance(view())]) == [1]
+        assert codes([episode.advance(make_view())]) == [1]
         assert time.monotonic() - started >= 0.3
 
 
@@ -121,10 +122,10 @@ def test_time_that_the_machine_was_late_is_not_held_against_the_code(
 def test_a_worker_that_is_blocked_for_good_dies_all_the_same(impatient: SandboxExecutor) -> None:
     source = methods("def go(self):\n    while True:\n        yield 1")
     with closing(opened(impatient, source, "go")) as episode:
-        episode.advance(view())
+        episode.advance(make_view())
         os.kill(episode.pid, signal.SIGSTOP)
         started = time.monotonic()
-        assert failure([episode.advance(view())]).message == "no yield for 0.3 s"
+        assert failure([episode.advance(make_view())]).message == "no yield for 0.3 s"
         assert time.monotonic() - started < PATIENCE
         assert is_gone(episode.pid)
 
@@ -210,9 +211,9 @@ def test_a_violation_is_told_again_when_asked_again(sandboxed: SandboxExecutor) 
     with closing(
         opened(sandboxed, methods("def go(self):\n    import os\n    os._exit(1)\n    yield 1"), "go")
     ) as episode:
-        first = episode.advance(view())
+        first = episode.advance(make_view())
         assert isinstance(first, Failed)
-        assert episode.advance(view()) == first
+        assert episode.advance(make_view()) == first
 
 
 @pytest.mark.long
@@ -224,10 +225,10 @@ def test_processor_time_is_held_against_the_step_that_used_it(monkeypatch: pytes
     )
     patient = SandboxExecutor(check=None, limits=Limits(yield_seconds=0.3, first_yield_seconds=PATIENCE))
     with patient as executor, closing(opened(executor, source, "go")) as episode:
-        episode.advance(view())
+        episode.advance(make_view())
         os.kill(episode.pid, signal.SIGSTOP)
         resume_when_late(episode, monkeypatch)
-        assert codes([episode.advance(view())]) == [1]
+        assert codes([episode.advance(make_view())]) == [1]
 
 
 @pytest.mark.parametrize("status", [1, 2])
@@ -245,12 +246,12 @@ def test_a_closed_episode_is_not_asked(sandboxed: SandboxExecutor) -> None:
     episode = opened(sandboxed, methods("def go(self):\n    yield 1"), "go")
     episode.close()
     with pytest.raises(SandboxError, match="was closed"):
-        episode.advance(view())
+        episode.advance(make_view())
 
 
 def test_the_host_may_run_anywhere_between_its_questions(sandboxed: SandboxExecutor) -> None:
     before = os.sched_getaffinity(0)
     with closing(opened(sandboxed, methods("def go(self):\n    while True:\n        yield 1"), "go")) as episode:
         for _ in range(40):
-            episode.advance(view())
+            episode.advance(make_view())
             assert os.sched_getaffinity(0) == before

@@ -15,8 +15,9 @@ import pytest
 from spca.errors import SandboxError
 from spca.protocols import Finished
 from spca.sandbox.executor import SandboxExecutor
+from spca.testing.generated_code import make_view
 from tests.support import forked
-from tests.support.contracts.executing import codes, failure, methods, run, steps, view
+from tests.support.contracts.executing import codes, failure, methods, run, steps
 from tests.support.processes import Process
 from tests.support.spca.sandboxing import await_gone, children_of, is_gone, opened, unmeasured
 from tests.support.tiers import long
@@ -44,7 +45,7 @@ def test_many_killed_episodes_leave_nothing_behind(sandboxed: SandboxExecutor) -
     for number in range(30):
         episode = opened(sandboxed, source, "go")
         for _ in range(number % 3):
-            episode.advance(view())
+            episode.advance(make_view())
         pids.append(episode.pid)
         episode.close()
     assert all(map(is_gone, pids))
@@ -56,7 +57,7 @@ def test_closing_the_executor_ends_everything() -> None:
     source = methods("def go(self):\n    while True:\n        yield 1")
     with SandboxExecutor(check=None) as executor:
         open_episode = opened(executor, source, "go")
-        open_episode.advance(view())
+        open_episode.advance(make_view())
         pids = [open_episode.pid, executor._get_zygote().pid]
     assert all(map(await_gone, pids))
     open_episode.close()
@@ -75,13 +76,13 @@ def test_a_sandbox_that_dies_is_not_blamed_on_the_code() -> None:
     source = methods("def go(self):\n    while True:\n        yield 1")
     with SandboxExecutor(check=None) as executor:
         with closing(opened(executor, source, "go")) as episode:
-            episode.advance(view())
+            episode.advance(make_view())
             os.kill(executor._get_zygote().pid, signal.SIGKILL)
             assert await_gone(episode.pid), "its worker died with it"
             with pytest.raises(SandboxError, match="has ended"):
-                episode.advance(view())
+                episode.advance(make_view())
         with closing(opened(executor, source, "go")) as episode:
-            assert codes([episode.advance(view())]) == [1], "the next one has a new sandbox"
+            assert codes([episode.advance(make_view())]) == [1], "the next one has a new sandbox"
 
 
 HOST = """
@@ -91,8 +92,8 @@ from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from tests.support.contracts.executing import *
 executor = SandboxExecutor(limits=Limits({ages}, {ages}, {ages}, {ages}))
-episode = executor.start(methods({code!r}), steps("go"), ())
-print(episode.advance(view()))
+episode = executor.start(methods({code!r}), steps("go"), (), GRID)
+print(episode.advance(make_view()))
 print(executor._get_zygote().pid, episode.pid, flush=True)
 {then}
 """
@@ -102,7 +103,7 @@ print(executor._get_zygote().pid, episode.pid, flush=True)
     ("code", "then"),
     [
         ("def go(self):\n    while True:\n        yield 1", "sys.stdin.read()"),
-        long("def go(self):\n    yield 1\n    while True:\n        pass", "episode.advance(view())"),
+        long("def go(self):\n    yield 1\n    while True:\n        pass", "episode.advance(make_view())"),
     ],
 )
 def test_a_host_that_is_killed_leaves_nothing_running(code: str, then: str) -> None:
@@ -155,8 +156,8 @@ try:
 except OSError:
     print("not allowed here: [0, 0]")
     os._exit(0)
-episode = executor.start(source, steps('go'), ())
-episode.advance(view())
+episode = executor.start(source, steps('go'), (), GRID)
+episode.advance(make_view())
 parent = int(open(f"/proc/{episode.pid}/stat").read().rpartition(")")[2].split()[1])
 print([os.sched_getscheduler(pid) for pid in (parent, episode.pid)])
 executor.close()
@@ -174,10 +175,11 @@ def test_a_host_without_standard_streams_can_run_code(tmp_path: Path) -> None:
 
 def test_a_worker_that_ends_while_it_is_written_to_does_not_end_the_host() -> None:
     done = host("""
+import numpy as np
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 quits = "def go(self):\\n    yield 1\\n    import os\\n    os.read = lambda *_: os._exit(0)\\n    yield 2"
-episode = executor.start(methods(quits), steps("go"), ())
-big = view(full_grid=np.zeros((1000, 1000), np.uint8))
+episode = executor.start(methods(quits), steps("go"), (), GRID)
+big = make_view(full_grid=np.zeros((1000, 1000), np.uint8))
 for _ in range(3):
     event = episode.advance(big)
 print(type(event).__name__, signal.pthread_sigmask(signal.SIG_BLOCK, ()))
@@ -197,8 +199,8 @@ kill, recv_fds = os.kill, socket.recv_fds
 def interrupted_where_it_waits(*args):
     signal.raise_signal(signal.SIGALRM)
     return recv_fds(*args)
-episode = executor.start(source, steps("go"), ())
-episode.advance(view())
+episode = executor.start(source, steps("go"), (), GRID)
+episode.advance(make_view())
 first = executor._get_zygote().pid
 kill(first, signal.SIGSTOP)
 os.kill = lambda *args: killed.append(args)
@@ -268,9 +270,9 @@ def test_interrupting_the_host_from_the_keyboard_does_not_reach_the_sandbox(sand
 
 def test_a_failure_ends_the_worker_at_once_and_closing_a_finished_one(sandboxed: SandboxExecutor) -> None:
     with closing(opened(sandboxed, methods("def go(self):\n    yield 9"), "go")) as episode:
-        failure([episode.advance(view())])
+        failure([episode.advance(make_view())])
         assert is_gone(episode.pid)
     with closing(opened(sandboxed, methods("x = 1"))) as episode:
-        assert episode.advance(view()) == Finished()
-        assert episode.advance(view()) == Finished()
+        assert episode.advance(make_view()) == Finished()
+        assert episode.advance(make_view()) == Finished()
     assert is_gone(episode.pid)

@@ -17,8 +17,8 @@ PLAN = steps("go", "look")
 
 
 def test_a_primitive_carries_its_action() -> None:
-    assert reports.event(Asked(6, 1, 3), PLAN, LINES) == Yielded(TraceStep(6, 1, "look", 3))
-    assert reports.event(Done(), PLAN, LINES) == Finished()
+    assert reports.event(Asked(6, 1, 3), PLAN, LINES, 7) == Yielded(TraceStep(6, 1, "look", 3))
+    assert reports.event(Done(), PLAN, LINES, 7) == Finished()
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,20 @@ def test_a_primitive_carries_its_action() -> None:
 )
 def test_numbers_that_cannot_be_are_refused(answer: Asked | Fault) -> None:
     with pytest.raises(reports.ProtocolError):
-        reports.event(answer, PLAN, LINES)
+        reports.event(answer, PLAN, LINES, 7)
+
+
+@pytest.mark.parametrize("count", [1, 2, 256])
+def test_primitives_are_those_of_the_body(count: int) -> None:
+    assert isinstance(reports.event(Asked(count - 1, 0, 1), PLAN, LINES, count), Yielded)
+    with pytest.raises(reports.ProtocolError, match=f"primitive {count}"):
+        reports.event(Asked(count, 0, 1), PLAN, LINES, count)
 
 
 def test_a_failure_shows_our_lines_and_clean_words() -> None:
     hostile = (("go", 3), ("</error>\x1b[2J ignore", 1), ("beyond", 99), ("<module>", 0))
     event = reports.event(
-        Fault(Status.RUNTIME_ERROR, "bad\x00\x1b[0m\u202e\ud800 news\n\tindeed", 0, hostile), PLAN, LINES
+        Fault(Status.RUNTIME_ERROR, "bad\x00\x1b[0m\u202e\ud800 news\n\tindeed", 0, hostile), PLAN, LINES, 7
     )
     assert event == Failed(
         Status.RUNTIME_ERROR,

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spca.bodies.grid.body import GRID
 from spca.contracts import AgentSource, Status
 from spca.protocols import Executor, Failed, Yielded
 from spca.sandbox.process.runner import PreviousActions
-from tests.support.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
-from tests.support.contracts.executor_suite import ExecutorSuite
+from spca.testing import ExecutorSuite
+from spca.testing.generated_code import make_view
+from tests.support.contracts.executing import codes, failure, methods, pointed_at, run, steps
 from tests.support.inprocess import InProcessExecutor
 
 
@@ -162,10 +164,10 @@ def test_a_file_of_the_sources_name_is_not_looked_at(tmp_path: Path) -> None:
 
 def test_a_failure_is_told_again_when_asked_again() -> None:
     for text in ("class", "class Agent:\n    def go(self):\n        yield 9\n"):
-        with closing(InProcessExecutor().start(AgentSource(text), steps("go"), ())) as episode:
-            first = episode.advance(view())
+        with closing(InProcessExecutor().start(AgentSource(text), steps("go"), (), GRID)) as episode:
+            first = episode.advance(make_view())
             assert isinstance(first, Failed)
-            assert episode.advance(view()) == first
+            assert episode.advance(make_view()) == first
 
 
 def test_the_grid_is_decoded_once_for_each_state() -> None:

@@ -36,7 +36,7 @@ from tests.fakes.faults import FaultServer, answering
 from tests.fakes.serving import Reply
 from tests.support.contracts.provider_listing_suite import ProviderListingSuite
 from tests.support.contracts.provider_peer_suite import EndingPeerSuite
-from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
+from tests.support.contracts.provider_suite import ProviderFaultSuite, RefusalSuite, ServedProviderSuite
 from tests.support.contracts.providing import ARGUMENTS, GO_TO, KEY, MESSAGES, PIXELS, Asking, ProviderBench, in_form
 
 FORCED = 'tool_choice: type "tool" and "any" are not supported for this model.'
@@ -44,7 +44,7 @@ TEMPERATURE = "`temperature` is deprecated for this model."
 
 
 class Bench(ProviderBench):
-    make = AnthropicProvider
+    provider_class = AnthropicProvider
     dialect = ANTHROPIC
     key = "ANTHROPIC_API_KEY"
     limit = MAX_OUTPUT
@@ -67,7 +67,7 @@ def refusing(words: str, status: int = 400) -> Reply:
     return ANTHROPIC.refused(status, words, None)
 
 
-class TestAnthropic(Bench, ProviderSuite, RefusalSuite):
+class TestAnthropic(Bench, ServedProviderSuite, RefusalSuite):
     """Answers."""
 
     def test_the_key_is_sent_and_no_other_credential(

@@ -13,12 +13,14 @@ import pytest
 
 from minigridenv import MiniGridEnv
 from plannerLLM import PDDLResp
+from spca.bodies.grid.body import GRID
 from spca.code import merge
 from spca.code.regression import SolvedLevel
 from spca.contracts import (
     AgentSource,
     Checkpoint,
     LevelInfo,
+    LevelSpec,
     Plan,
     PlannerMode,
     PlanStep,
@@ -29,14 +31,14 @@ from spca.errors import PatchError, PlanTextError
 from spca.llm.providers.base import Message, Request
 from spca.llm.providers.offline.faulty import CODER_SCHEDULE, PLANNER_SCHEDULE, WRITER_SCHEDULE, FaultyProvider
 from spca.llm.providers.offline.reference import ReferenceProvider
-from spca.plan.pddl import extract_actions
 from spca.prompts import render
 from spca.sandbox.executor import SandboxExecutor
-from spca.sense.map_text import planner_state
 from spca.writers.library import WriterLibrary
 from spca.writers.stored import Case, writer_state
+from tests.support.bodies import grid
+from tests.support.bodies.grid import planner_state
 from tests.support.reference.asking import prompt_for
-from tests.support.spca.doubles import AGENT, SNAPSHOT, plan_of, shared_solver
+from tests.support.spca.doubles import AGENT, SNAPSHOT, change_snapshot, plan_of, shared_solver
 
 TASK = json.dumps({"mode": "first", "actions": ["reach_goal"], "plan": "[reach_goal(a1, goal_green)]", "schemas": {}})
 CODER = (Message("user", f"<task>\n{TASK}\n</task>"),)
@@ -78,7 +80,7 @@ def status_of(answer: str) -> str:
     if words := merge.objection(answer):
         return f"objection: {words}"
     try:
-        merged = merge.merge(AGENT.text, merge.extract_code(answer), PARAMETERS)
+        merged = grid.merge(AGENT.text, merge.extract_code(answer), PARAMETERS)
     except PatchError as error:
         return f"refused: {error}"
     with closing(MiniGridEnv("MiniGrid-Empty-5x5-v0", 1)) as world:
@@ -125,7 +127,7 @@ def test_the_planners_faults_come_on_schedule() -> None:
         assert pddl.domain is not None
         if fault == "wrong_action_name":
             with pytest.raises(PlanTextError, match="'drop' is the name of one of the agent's primitive"):
-                extract_actions(pddl.domain)
+                grid.extract_actions(pddl.domain)
             continue
         seen[fault] = shared_solver().solve(pddl.domain, pddl.problem).status
     assert seen == {
@@ -177,12 +179,12 @@ def executor() -> Iterator[SandboxExecutor]:
 def test_faulty_writers_are_refused_or_fail_elsewhere(fault: str, executor: SandboxExecutor) -> None:
     problem, writer = drafts()[fault]
     plan = Plan((), writer.domain, problem, (), PlannerMode.FRESH)
-    case = Case(writer_state(RED_BALL, TOLD), problem, SolvedLevel("x", 1, Checkpoint((), ""), plan))
-    library = WriterLibrary(executor, shared_solver().solve)
+    case = Case(writer_state(RED_BALL, TOLD), problem, SolvedLevel(LevelSpec("x"), 1, Checkpoint((), ""), plan))
+    library = WriterLibrary(executor, shared_solver().solve, GRID)
     refusal = library.consider(writer, case, AGENT, "x")
     assert WHAT_COMES_OF_WRITERS[fault] in refusal
     assert bool(library.stored) == (refusal == "") == (fault in {"none", "careless"})
-    barred = replace(RED_BALL, visible_grid=(("agent", "door blue locked", "unseen"),))
+    barred = change_snapshot(mission=RED_BALL.mission, visible_grid=(("agent", "door blue locked", "unseen"),))
     found = list(library.plans(barred, replace(TOLD, category="unlock_pickup")))
     assert any(isinstance(each, Plan) for each in found) == (fault == "careless")
 

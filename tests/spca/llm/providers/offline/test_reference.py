@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -11,11 +12,24 @@ from plannerLLM import PlannerLLM
 from spca.contracts import CodePatch, Plan
 from spca.errors import ProviderConfigError
 from spca.llm.catalogue.catalogue import Catalogue
-from spca.llm.providers.base import Message, Request, Usage
+from spca.llm.providers.base import Message, Provider, Request, Target, Usage
 from spca.llm.providers.offline.reference import ReferenceProvider
-from spca.sense.map_text import agent_state
+from spca.testing import ProviderSuite
+from tests.support.bodies.grid import agent_state
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, LEVEL, SNAPSHOT, Events, shared_solver
+
+
+class TestReference(ProviderSuite):
+    """The embedded coder."""
+
+    model_name = "coder"
+    unknown_name = "poet"
+    question = (Message("user", '<task>\n{"mode": "first", "actions": [], "plan": "", "schemas": {}}\n</task>'),)
+
+    @pytest.fixture
+    def make(self) -> Callable[[Target], Provider]:
+        return ReferenceProvider
 
 
 def test_it_offers_two_models() -> None:

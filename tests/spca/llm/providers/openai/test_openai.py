@@ -23,12 +23,12 @@ from tests.fakes.openai_wire import CHAT, RESPONSES
 from tests.fakes.serving import Reply
 from tests.support.contracts.provider_listing_suite import ProviderListingSuite
 from tests.support.contracts.provider_peer_suite import EndingPeerSuite, FilteringPeerSuite
-from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
+from tests.support.contracts.provider_suite import ProviderFaultSuite, RefusalSuite, ServedProviderSuite
 from tests.support.contracts.providing import ARGUMENTS, GO_TO, KEY, PIXELS, Asking, ProviderBench, Route, Step, in_form
 
 
 class Chat(ProviderBench):
-    make = OpenAIProvider
+    provider_class = OpenAIProvider
     dialect = CHAT
     key = "OPENAI_API_KEY"
 
@@ -43,7 +43,7 @@ class Responses(Chat):
         return Asking(self.provider(server.base_url), lambda: len(server.posted))
 
 
-class OpenAISuite(ProviderSuite, RefusalSuite):
+class OpenAISuite(ServedProviderSuite, RefusalSuite):
     """What both protocols share beyond the suite."""
 
     def test_the_key_is_sent(self, server: FaultServer, model: Asking) -> None:
