@@ -8,10 +8,10 @@ from spca.runs.options import RunOptions
 
 def list_levels(options: RunOptions = RunOptions()) -> int:
     """List the categories and levels that a run with these options learns."""
-    from spca.runs.curriculum import list_names, select_tasks
+    from spca.runs.curriculum import list_names
     from spca.runs.resolution import find_run
     from spca.runs.screen.display import list_tasks
 
     settings, begun = find_run(options)
-    list_tasks(list_names(select_tasks(settings, begun)))
+    list_tasks(list_names(settings, begun))
     return EXIT_FINISHED

@@ -278,9 +278,9 @@ def load(path: Path) -> Curriculum:
     return parse(read_text(path), str(path))
 
 
-def list_names(tasks: Iterable[Task]) -> list[tuple[str, str, str]]:
-    """Return category, level and name of each task."""
-    return [(task.category, task.level, task.name) for task in tasks]
+def list_names(settings: Settings, begun: Begun | None) -> list[tuple[str, str, str]]:
+    """Return category, level and name of each task that :func:`select_tasks` returns."""
+    return [(task.category, task.level, task.name) for task in select_tasks(settings, begun)]
 
 
 def read_world(path: Path) -> str | None:

@@ -130,7 +130,7 @@ def test_the_module_of_an_id_has_to_be_a_loaded_plugin(tmp_path: Path) -> None:
         raise AssertionError(level, seed, upstream_rules)
 
     stuck = fail_really().played[1]
-    foreign = replace(stuck, episode=replace(stuck.episode, env_id="os: Empty-v0"))
+    foreign = replace(stuck, episode=replace(stuck.episode, env_id="os:Empty-v0"))
     folder = evaluated(tmp_path)
     page = render_page(Results((foreign,)), folder, build_nothing, folder.path / "report.html")
     footage = read_pieces(page)["failures/0"][0]["footage"]

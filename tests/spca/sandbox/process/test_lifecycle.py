@@ -91,6 +91,7 @@ sys.path.insert(0, {root!r})
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from tests.support.contracts.executing import *
+from spca.testing.generated_code import GRID, make_view
 executor = SandboxExecutor(limits=Limits({ages}, {ages}, {ages}, {ages}))
 episode = executor.start(methods({code!r}), steps("go"), (), GRID)
 print(episode.advance(make_view()))
@@ -124,7 +125,8 @@ def host(text: str) -> subprocess.CompletedProcess[str]:
     prelude = (
         f"import os, signal, socket, sys, time\nsys.path.insert(0, {str(ROOT)!r})\n"
         "from spca.sandbox.executor import SandboxExecutor\nfrom spca.errors import SandboxError\n"
-        "from tests.support.contracts.executing import *\nexecutor = SandboxExecutor(check=None)\n"
+        "from tests.support.contracts.executing import *\nfrom spca.testing.generated_code import GRID, make_view\n"
+        "executor = SandboxExecutor(check=None)\n"
         "source = methods('def go(self):\\n    while True:\\n        yield 1')\n"
     )
     return forked.run_statements(prelude + text, cwd=ROOT, env=unmeasured())
