@@ -6,6 +6,8 @@ recorded run ``examples/curriculum`` (``recorded``: it breaks at any changed pro
 
 Agents, PDDL, trajectories, prompts, transcripts, ledgers, summaries and events have to be equal but for what differs
 from run to run: ids, times, paths, versions, the commit and the hash of the product. ``run.json`` may have new keys.
+Templates may be written otherwise as long as they render the same. So their sources (``prompt_log.md`` and its hash)
+are left out: the transcripts hold every rendering.
 """
 
 from __future__ import annotations
@@ -48,8 +50,11 @@ from run to run.
 """
 
 TIMES: Final = frozenset({"time", "started", "seconds", "solve_s", "elapsed_min", "durations", "latency_s"})
-OF_THE_COMMIT: Final = frozenset({"git_commit", "git_dirty", "git_diff", "versions", "product"})
+OF_THE_COMMIT: Final = frozenset({"git_commit", "git_dirty", "git_diff", "versions", "product", "prompts"})
 """Keys of JSON whose values differ from run to run, and from commit to commit."""
+
+TEMPLATES: Final = "prompt_log.md"
+"""File of a run with the sources of its templates."""
 
 _MAX_SHOWN: Final = 20
 
@@ -98,6 +103,7 @@ def compare(before: Path, after: Path) -> Iterator[str]:
     old, new = files
     for names in files:
         names.pop(JOURNAL, None)  # it is compared with the state file
+        names.pop(TEMPLATES, None)
     yield from (f"{name}: only before" for name in sorted(old.keys() - new.keys()))
     yield from (f"{name}: only now" for name in sorted(new.keys() - old.keys()))
     for name in sorted(old.keys() & new.keys()):
