@@ -60,7 +60,10 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
     seen = view != UNSEEN
     seen[agent_at] = False
     np.copyto(codes[top : top + size, left : left + size], view, where=seen)
-    return GridMap(codes, (grid.origin[0] + north, grid.origin[1] + west))
+    origin = grid.origin
+    if north or west:
+        origin = (origin[0] + north, origin[1] + west)
+    return GridMap(codes, origin)  # the same tuple, if it can be: the sandbox then need not compare it
 
 
 def read_window(grid: GridMap, size: int, position: tuple[int, int], agent_at: tuple[int, int]) -> NDArray[np.uint8]:

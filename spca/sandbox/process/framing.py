@@ -107,10 +107,23 @@ def frame_reader() -> Callable[[], Frame]:
             chunk = os.read(IN_FD, _CHUNK)
             if not chunk:
                 os._exit(0)
+            whole = None if frames.rest else _unpack_whole(chunk)
+            if whole is not None:
+                return whole
             frames.feed(chunk)
         return frame
 
     return read_frame
+
+
+def _unpack_whole(chunk: bytes) -> Frame | None:
+    """Return the frame if ``chunk`` is exactly one; else None. Almost every chunk is, and needs no buffer."""
+    if len(chunk) < HEADER.size:
+        return None
+    kind, sequence, length = HEADER.unpack_from(chunk)
+    if len(chunk) != HEADER.size + length:
+        return None
+    return Frame(kind, sequence, chunk[HEADER.size :])
 
 
 def write_bytes(data: bytes) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import marshal
 import struct
 from collections.abc import Callable
-from functools import lru_cache
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
@@ -32,18 +31,10 @@ from spca.sandbox.process.framing import (
 )
 from spca.sandbox.process.runner import MAX_FRAMES, Arguments, Asked, Done, Fault, Runner
 
-# In front of each value or array: index, number of the dtype or _PLAIN, number of dimensions. The length of a
-# marshalled value follows, or the dimensions of an array.
-_HEAD: Final = struct.Struct("<BBB")
-_LENGTH: Final = struct.Struct("<I")
-_PLAIN: Final = 0xFF
 _DTYPES: Final = tuple(map(np.dtype, ("|u1", "<u2", "<u4", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8", "|b1")))
-_DTYPE_NUMBERS: Final = {dtype: number for number, dtype in enumerate(_DTYPES)}
-_UNSIGNED: Final = 3
-"""Number of dtypes, the first ones, that arrays of words may have."""
-_MAX_RANK: Final = 16
-_SHAPES: Final = tuple(struct.Struct(f"<{rank}I") for rank in range(_MAX_RANK + 1))
-"""The dimensions of an array, by their number."""
+_ARRAY_DTYPES: Final = {dtype: number for number, dtype in enumerate(_DTYPES)}
+_WORD_DTYPES: Final = dict(list(_ARRAY_DTYPES.items())[:3])
+"""Number on the wire of each dtype that arrays, and arrays of words, may have."""
 
 _ASKED: Final = struct.Struct("<BII")
 _ASKED_FRAME: Final = struct.Struct("<BIIBII")  # HEADER and _ASKED in one
@@ -89,6 +80,10 @@ def make_runner(start: Start, printed: Callable[[str], object]) -> Runner:
     return Runner(start.module, interface, start.steps, start.previous, words, printed, start.print_limit)
 
 
+_Change = tuple[int, int | None, tuple[int, ...], Any]
+"""Change of an attribute: index, number of the dtype, shape and bytes of an array; or index, None, () and value."""
+
+
 class ViewPacker:
     """Packs the views of an episode; a value that has not changed since the last view is left out.
 
@@ -97,11 +92,13 @@ class ViewPacker:
     """
 
     def __init__(self, interface: AgentInterface) -> None:
-        kinds = [kind for _name, kind in interface.attributes]
-        self._value_indices = [index for index, kind in enumerate(kinds) if kind == StateKind.VALUE]
-        self._array_indices = [index for index, kind in enumerate(kinds) if kind != StateKind.VALUE]
-        self._word_indices = {index for index, kind in enumerate(kinds) if kind == StateKind.WORDS}
+        kinds = [StateKind(kind) for _name, kind in interface.attributes]
+        numbers = {StateKind.WORDS: _WORD_DTYPES, StateKind.NUMBERS: _ARRAY_DTYPES}
+        self._arrays = [(index, numbers[kind]) for index, kind in enumerate(kinds) if kind is not StateKind.VALUE]
+        self._value_indices = [index for index, kind in enumerate(kinds) if kind is StateKind.VALUE]
         self._last: list[object] = [None] * len(kinds)
+        # The last value of each attribute if nothing can change it in place: the same object needs no comparison.
+        self._immutable: list[object] = [_NOTHING] * len(kinds)
 
     def pack(self, view: AgentView, sequence: int) -> bytes:
         """Return a view as a ``VIEW`` frame.
@@ -110,25 +107,35 @@ class ViewPacker:
             ValueError: there is another number of values, a value cannot be sent, or the view is too large.
         """
         last = self._last
+        immutable = self._immutable
         shown = view.values
         if len(shown) != len(last):
             raise ValueError(f"a view of {len(shown)} values, the body has {len(last)}")
-        parts: list[bytes] = []
+        changes: list[_Change] = []
         for index in self._value_indices:
             value = shown[index]
-            plain = marshal.dumps(value, _MARSHAL_VERSION) if _is_plain(value) else _refuse_value(value)
+            if value is immutable[index]:
+                continue
+            is_immutable = _is_immutable(value)
+            if not is_immutable and not _is_plain(value):
+                raise _make_refusal(value, "None, bools, numbers, texts, tuples and dicts")
+            immutable[index] = value if is_immutable else _NOTHING
+            plain = marshal.dumps(value, _MARSHAL_VERSION)
             if plain != last[index]:
                 last[index] = plain
-                parts += (_HEAD.pack(index, _PLAIN, 0), _LENGTH.pack(len(plain)), plain)
+                changes.append((index, None, (), value))
 
-        for index in self._array_indices:
+        for index, numbers in self._arrays:
             array = shown[index]
-            content = _describe_array(array, index in self._word_indices), array.tobytes()
+            number = numbers.get(array.dtype) if isinstance(array, np.ndarray) else None
+            if number is None:
+                raise _make_refusal(array, f"an array of {', '.join(map(str, numbers))}")
+            content = number, array.shape, array.tobytes()
             if content != last[index]:
                 last[index] = content
-                parts += (_pack_head(index, content[0]), content[1])
+                changes.append((index, *content))
 
-        payload = b"".join(parts)
+        payload = marshal.dumps(changes, _MARSHAL_VERSION)
         if len(payload) > MAX_VIEW_BYTES:
             raise ValueError(f"a view of {len(payload)} bytes, {MAX_VIEW_BYTES} are allowed")
         return pack(VIEW, sequence, payload)
@@ -138,6 +145,7 @@ _MARSHAL_VERSION: Final = 2
 """The version of marshal that writes equal bytes for equal values, because it writes no references."""
 _SCALARS: Final = frozenset((type(None), bool, int, float, str))
 _MAX_DEPTH: Final = 20
+_NOTHING: Final = object()
 
 
 def _is_plain(value: object, depth: int = 0) -> bool:
@@ -154,34 +162,17 @@ def _is_plain(value: object, depth: int = 0) -> bool:
     return False
 
 
-def _refuse_value(value: object) -> bytes:
-    raise ValueError(
-        f"a view that cannot be sent: {type(value).__name__} instead of None, bools, numbers, texts, tuples and dicts"
-    )
+def _is_immutable(value: object) -> bool:
+    """Return whether a value is a scalar or a tuple of scalars."""
+    kind = type(value)
+    if kind is tuple:
+        return _SCALARS.issuperset([type(inner) for inner in value])  # type: ignore[attr-defined]
+    return kind in _SCALARS
 
 
-def _describe_array(array: Any, has_words: bool) -> tuple[int, tuple[int, ...]]:
-    """Return the number of an array's dtype and the array's shape.
-
-    Args:
-        has_words: whether the array holds indices of words, which must be unsigned.
-
-    Raises:
-        ValueError: the value is no such array, or has too many dimensions.
-    """
-    number = _DTYPE_NUMBERS.get(array.dtype) if isinstance(array, np.ndarray) else None
-    if number is None or array.ndim > _MAX_RANK or (has_words and number >= _UNSIGNED):
-        kind = getattr(array, "dtype", type(array).__name__)
-        wanted = "indices of words" if has_words else "numbers"
-        raise ValueError(f"a view that cannot be sent: {kind} instead of an array of {wanted}")
-    return number, array.shape
-
-
-@lru_cache(maxsize=1024)
-def _pack_head(index: int, description: tuple[int, tuple[int, ...]]) -> bytes:
-    """Return the bytes in front of an array."""
-    number, shape = description
-    return _HEAD.pack(index, number, len(shape)) + _SHAPES[len(shape)].pack(*shape)
+def _make_refusal(value: object, wanted: str) -> ValueError:
+    kind = getattr(value, "dtype", type(value).__name__)
+    return ValueError(f"a view that cannot be sent: {kind} instead of {wanted}")
 
 
 class ViewReader:
@@ -196,22 +187,9 @@ class ViewReader:
 
     def read(self, payload: bytes) -> None:
         """Bring the values up to date with a ``VIEW`` payload."""
-        offset = 0
-        end = len(payload)
-        while offset < end:
-            index, number, rank = _HEAD.unpack_from(payload, offset)
-            offset += _HEAD.size
-            if number == _PLAIN:
-                (length,) = _LENGTH.unpack_from(payload, offset)
-                start = offset + _LENGTH.size
-                offset = start + length
-                self.values[index] = marshal.loads(payload[start:offset])  # noqa: S302 - from the host to the worker
-            else:
-                shape = _SHAPES[rank].unpack_from(payload, offset)
-                start = offset + _SHAPES[rank].size
-                array = np.ndarray(shape, _DTYPES[number], payload, start)
-                self.values[index] = array
-                offset = start + array.nbytes
+        for index, number, shape, content in marshal.loads(payload):  # noqa: S302 - from the host to the worker
+            is_array = number is not None
+            self.values[index] = np.ndarray(shape, _DTYPES[number], content) if is_array else content
 
 
 def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:
