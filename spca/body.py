@@ -106,13 +106,24 @@ class Budgets:
         cpu_seconds: processor time of generated code.
         wall_seconds: time that the world waits for generated code.
         patience: number of successive primitives without progress after which an attempt is stuck.
-        repeats: how often in a row a cycle of states must be seen before an attempt is stuck.
+        repeats: how often in a row a cycle of states must be seen before an attempt is stuck; 0 for any number, where
+            chance decides what a primitive does.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     cpu_seconds: int = 10
     wall_seconds: float = 60.0
     patience: int = 60
     repeats: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("cpu_seconds", "wall_seconds", "patience"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"budgets: {name} must be more than 0")
+        if self.repeats < 0 or self.repeats == 1:
+            raise ValueError("budgets: repeats must be 0 or at least 2")
 
 
 class NamingRules(Protocol):

@@ -86,7 +86,7 @@ class GymnasiumWorld(ActingWorld):
     def read(self, observation: Any, info: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
         """Return the value of each attribute of ``body.state``, by name; generated code reads these values.
 
-        By default, this is the observation itself, if it is a dict.
+        Values of other names are left out. By default, this is the observation itself, if it is a dict.
         """
         if not isinstance(observation, Mapping):
             kind = type(observation).__name__
@@ -145,7 +145,7 @@ class GymnasiumWorld(ActingWorld):
 
     def describe_loss(self, observation: Any, info: Mapping[str, Any]) -> str:  # noqa: ARG002
         """Return why an episode has ended before the mission was complete; planner and coder are told."""
-        return "the environment ended it, and the mission is not complete"
+        return "the environment ended it without a positive reward"
 
     def list_features(self, observation: Any, info: Mapping[str, Any]) -> Iterable[str]:  # noqa: ARG002
         """Return names of what is seen or done now, such as kinds of things; a new name is a discovery."""
@@ -279,20 +279,7 @@ class GymnasiumWorld(ActingWorld):
         if self.restores != "copy":
             yield ()
             return
-        kept = frozenset(
-            (
-                "_converter",
-                "_executor",
-                "_first_action",
-                "_known",
-                "_snapshots",
-                "body",
-                "level",
-                "restore_count",
-                "restores",
-            )
-        )
-        yield ((self, kept),)
+        yield ((self, _KEPT),)
 
     def _require_discrete_actions(self) -> None:
         """Raise WorldError if :meth:`take_step` is the default and cannot work with the environment's actions."""

@@ -13,7 +13,8 @@ class StuckDetector:
 
     Args:
         patience: number of successive primitives without a new state after which an attempt is stuck.
-        repeats: how often in a row a cycle of at least two states must be seen before an attempt is stuck.
+        repeats: how often in a row a cycle of at least two states must be seen before an attempt is stuck; 0 for any
+            number.
         progress: words for what counts as a new state, for the reason; "" for no such words.
     """
 
@@ -36,6 +37,8 @@ class StuckDetector:
         self._since_new += 1
         if self._since_new >= self._patience:
             return f"no {self._new_state} for {self._patience} primitives"
+        if not self._repeats:
+            return None
         # Of a cycle that repeats, all rounds but the first consist of known states.
         for period in range(2, self._since_new // (self._repeats - 1) + 1):
             if self._states[-1 - period] == key and self._cycles(period):

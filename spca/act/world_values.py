@@ -10,7 +10,7 @@ import numpy as np
 
 from spca.body import StateAttribute, StateKind
 
-_SCALARS: Final = (type(None), bool, int, float, str, bytes)
+_SCALARS: Final = (type(None), bool, int, float, str)
 _ADDED_BY_THE_LOOP: Final = ("mission", "level")
 """Names that the loop adds to what a world shows."""
 
@@ -84,7 +84,9 @@ def freeze_value(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return {freeze_value(name, key): freeze_value(name, inner) for key, inner in value.items()}
     kind = type(value).__name__
-    raise ValueError(f"{name!r} holds a {kind}: make it a number, a text, a list, a tuple, a dict or an array")
+    raise ValueError(
+        f"{name!r} holds a value of type {kind}: make it a number, a text, a list, a tuple, a dict or an array"
+    )
 
 
 def make_json(shown: Mapping[str, Any]) -> dict[str, Any]:

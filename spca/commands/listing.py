@@ -12,6 +12,6 @@ def list_levels(options: RunOptions = RunOptions()) -> int:
     from spca.runs.resolution import find_run
     from spca.runs.screen.display import list_tasks
 
-    settings, begun = find_run(options)
+    settings, begun = find_run(options, asks_models=False)
     list_tasks(list_names(settings, begun))
     return EXIT_FINISHED

@@ -38,10 +38,13 @@ _PATH_PREFIXES: Final = ("replay", "llamacpp", "human")
 """Prefixes of models whose names are paths of files or folders."""
 
 
-def find_run(options: RunOptions) -> tuple[Settings, Begun | None]:
+def find_run(options: RunOptions, *, asks_models: bool = True) -> tuple[Settings, Begun | None]:
     """Return the settings of the run that the options describe, and the earlier run to resume.
 
     The earlier run is None if the options describe a new run.
+
+    Args:
+        asks_models: whether models will be asked, so that they have to know the world.
 
     Raises:
         UserError: options exclude one another, or contradict the earlier run.
@@ -59,7 +62,8 @@ def find_run(options: RunOptions) -> tuple[Settings, Begun | None]:
         options = take_world_of_curriculum(options)
     environ = load_environment((*options.models.where.servers, *key_variables))
     settings = resolve_settings(options, environ, recorded)
-    require_able_models(settings)
+    if asks_models:
+        require_able_models(settings)
     return settings, begun
 
 

@@ -85,6 +85,12 @@ def test_the_world_is_played_with_a_scripted_model(home: Path) -> None:
     assert read(run / "run.json")["plugins"][0]["name"] == "lake"
 
 
+def test_the_levels_are_listed_before_any_model_is_chosen(home: Path) -> None:
+    done = main_py(home, "list", "--plugin", "lake.py", "--curriculum", "lake.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "FrozenLake-v1" in done.stdout
+
+
 def test_the_policy_is_listed(home: Path) -> None:
     done = main_py(home, "worlds", "--plugin", "wanderer.py", "--plugin", "lake.py")
     assert (done.returncode, done.stderr) == (0, "")

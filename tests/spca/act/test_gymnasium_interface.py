@@ -201,7 +201,7 @@ NUMBERS_OF_ICE = (
         (with_method(Lake, read=read_as(ice=["snow"])), "'ice' has the word 'snow', which is not among the body's"),
         (with_method(Lake, read=read_as(ice=[9])), "'ice' has the index 9 of a word; the body has 4 words"),
         (with_method(Lake, read=read_as(ice=[["hole"], []])), "'ice' is no array, because its rows have different"),
-        (with_method(Lake, read=read_as(place={1})), "'place' holds a set: make it a number"),
+        (with_method(Lake, read=read_as(place={1})), "'place' holds a value of type set: make it a number"),
         (
             with_body(Lake, state=NUMBERS_OF_ICE),
             "'ice' is of the kind NUMBERS, but holds words: give it",
@@ -213,7 +213,7 @@ NUMBERS_OF_ICE = (
         ),
         (with_method(Lake, show=lambda *_: {"map": "ab"}), "'map' is no list of rows of text"),
         (with_method(Lake, show=lambda *_: {"x": float("nan")}), "'x' is no value of JSON"),
-        (with_method(Lake, show=lambda *_: {"x": b"raw"}), "'x' is no value of JSON"),
+        (with_method(Lake, show=lambda *_: {"x": b"raw"}), "'x' holds a value of type bytes"),
         (
             with_method(Lake, take_step=lambda *_: (0, float("nan"), False, False, {})),
             "step failed: ValueError: a reward",

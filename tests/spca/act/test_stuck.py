@@ -52,6 +52,11 @@ def test_a_new_state_starts_the_count_again() -> None:
     assert first_stuck(["a"] * 60 + ["b"] * 60 + ["a"]) == 120
 
 
+def test_where_chance_decides_cycles_may_be_allowed() -> None:
+    assert first_stuck(["a", "b"] * 20, StuckDetector(60, 0)) is None
+    assert first_stuck(["a", "b"] * 40, StuckDetector(60, 0)) == 61
+
+
 @pytest.mark.parametrize("period", [2, 3, 4, 10, 20])
 def test_a_cycle_must_be_gone_through_three_times(period: int) -> None:
     cycle = [f"s{i}" for i in range(period)]
