@@ -144,8 +144,8 @@ def _read_runs(
 ) -> tuple[list[model.Run], list[Comparison], dict[str, str]]:
     """Return the runs, their comparisons, and the data of the page as a dict from name to packed data.
 
-    With ``--compare``, the two runs are compared with each other; otherwise, each run is compared with the published
-    run.
+    With ``--compare``, the two runs are compared with each other; otherwise, each run that has levels of the published
+    run is compared with it.
 
     Args:
         folders: run folders; None stands for the published run.
@@ -172,7 +172,8 @@ def _read_runs(
             selected.append(run)
             pieces |= pieces_of_run
 
-    pairs = [(run, published) for run in selected]
+    known = {level.env_id for level in published.levels}
+    pairs = [(run, published) for run in selected if any(level.env_id in known for level in run.levels)]
     if options.compare:
         pairs = [(selected[0], selected[1])]
     return selected, [compare(a, b) for a, b in pairs], pieces
