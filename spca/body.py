@@ -32,7 +32,8 @@ class StateKind(StrEnum):
     """What generated code finds in a state attribute.
 
     WORDS: a numpy array of words; it travels as an array of indices into :attr:`Body.words`. NUMBERS: a numpy array of
-    numbers. VALUE: None, a bool, a number, a text, or a tuple or dict of such values.
+    numbers. VALUE: None, a bool, a number, a text, or a tuple or dict of such values. Generated code can change none of
+    them.
     """
 
     WORDS = "words"

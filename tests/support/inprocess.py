@@ -20,7 +20,7 @@ from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.process import reports, wire
-from spca.sandbox.process.runner import FILENAME, Runner
+from spca.sandbox.process.runner import FILENAME, Runner, protect_value
 
 
 @lru_cache(maxsize=8)
@@ -69,12 +69,14 @@ class InProcessEpisode:
         return reports.event(answer, self._steps, self._lines, len(self._interface.primitives))
 
     def _protect(self, values: Sequence[Any]) -> list[Any]:
-        """The values with arrays of numbers that are read-only, as those of the worker are."""
+        """The values without a way to change them, as those of the worker are."""
         protected = list(values)
         for index, (_name, kind) in enumerate(self._interface.attributes):
             if kind == StateKind.NUMBERS:
                 protected[index] = values[index].view()
                 protected[index].flags.writeable = False
+            elif kind == StateKind.VALUE:
+                protected[index] = protect_value(values[index])
         return protected
 
     def _begin(self, words: tuple[str, ...]) -> Runner:

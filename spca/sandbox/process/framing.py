@@ -34,8 +34,8 @@ HEADER: Final = struct.Struct("<BII")
 MAX_PAYLOAD_BYTES: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096, OPEN: 4096, RESULT: 1 << 17}
 """Length in bytes of the longest payload that the host accepts, by kind."""
 
-_FROM_HOST: Final = dict.fromkeys((START, VIEW, CALL), 0xFFFFFFFF)
 _CHUNK: Final = 1 << 12
+_LARGE_CHUNK: Final = 1 << 16  # what a pipe holds
 
 
 class WireError(Exception):
@@ -100,30 +100,40 @@ class Frames:
 
 def frame_reader() -> Callable[[], Frame]:
     """Return a function that waits for the next frame of the host. If the host closes the pipe, the process ends."""
-    frames = Frames(_FROM_HOST)
+    rest = b""
 
     def read_frame() -> Frame:
-        while (frame := frames.next()) is None:
-            chunk = os.read(IN_FD, _CHUNK)
-            if not chunk:
-                os._exit(0)
-            whole = None if frames.rest else _unpack_whole(chunk)
-            if whole is not None:
-                return whole
-            frames.feed(chunk)
-        return frame
+        nonlocal rest
+        data = rest or _read_bytes(_CHUNK)
+        while len(data) < HEADER.size:
+            data += _read_bytes(_CHUNK)
+        kind, sequence, length = HEADER.unpack_from(data)
+        end = HEADER.size + length
+        if len(data) < end:
+            data = _read_up_to(end, data)
+        rest = data[end:]
+        return Frame(kind, sequence, data[HEADER.size : end])
 
     return read_frame
 
 
-def _unpack_whole(chunk: bytes) -> Frame | None:
-    """Return the frame if ``chunk`` is exactly one; else None. Almost every chunk is, and needs no buffer."""
-    if len(chunk) < HEADER.size:
-        return None
-    kind, sequence, length = HEADER.unpack_from(chunk)
-    if len(chunk) != HEADER.size + length:
-        return None
-    return Frame(kind, sequence, chunk[HEADER.size :])
+def _read_up_to(length: int, data: bytes) -> bytes:
+    """Return ``length`` bytes of the host that begin with ``data``."""
+    chunks = [data]
+    missing = length - len(data)
+    while missing:
+        chunk = _read_bytes(min(missing, _LARGE_CHUNK))
+        chunks.append(chunk)
+        missing -= len(chunk)
+    return b"".join(chunks)
+
+
+def _read_bytes(limit: int) -> bytes:
+    """Return the next bytes of the host, at most ``limit``; end the process if the pipe is closed."""
+    data = os.read(IN_FD, limit)
+    if not data:
+        os._exit(0)
+    return data
 
 
 def write_bytes(data: bytes) -> None:

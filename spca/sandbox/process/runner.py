@@ -8,7 +8,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import CodeType, GeneratorType
+from types import CodeType, GeneratorType, MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -68,6 +68,15 @@ class PreviousActions(list[int]):
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
 
 
+def protect_value(value: Any) -> Any:
+    """Return a VALUE that generated code cannot change: with read-only mappings for dicts, and tuples for lists."""
+    if isinstance(value, tuple | list):
+        return tuple(map(protect_value, value))
+    if isinstance(value, dict):
+        return MappingProxyType({name: protect_value(inner) for name, inner in value.items()})
+    return value
+
+
 class _State:
     """Source of the values of the agent's state attributes, which come from the latest view.
 
@@ -111,8 +120,8 @@ class _State:
         if known is not None and known[0] is codes:
             return known[1]
         words: Any = self._words.take(codes)  # faster than an index
-        words.flags.writeable = False
-        shown: NDArray[np.str_] = words.view()  # a view of read-only data cannot be made writeable again
+        # An array over bytes can never be made writeable.
+        shown: NDArray[np.str_] = np.ndarray(codes.shape, self._words.dtype, words.tobytes())
         self._decoded[index] = (codes, shown)
         return shown
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import marshal
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
@@ -29,7 +29,7 @@ from spca.sandbox.process.framing import (
     WireError,
     pack,
 )
-from spca.sandbox.process.runner import MAX_FRAMES, Arguments, Asked, Done, Fault, Runner
+from spca.sandbox.process.runner import MAX_FRAMES, Arguments, Asked, Done, Fault, Runner, protect_value
 
 _DTYPES: Final = tuple(map(np.dtype, ("|u1", "<u2", "<u4", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8", "|b1")))
 _ARRAY_DTYPES: Final = {dtype: number for number, dtype in enumerate(_DTYPES)}
@@ -106,9 +106,23 @@ class ViewPacker:
         Raises:
             ValueError: there is another number of values, a value cannot be sent, or the view is too large.
         """
+        try:
+            payload = marshal.dumps(self._list_changes(view.values), _MARSHAL_VERSION)
+            if len(payload) > MAX_VIEW_BYTES:
+                raise ValueError(f"a view of {len(payload)} bytes, {MAX_VIEW_BYTES} are allowed")
+        except ValueError:
+            self._forget()
+            raise
+        return pack(VIEW, sequence, payload)
+
+    def _forget(self) -> None:
+        """Let the next view tell every value, because the worker does not get this one."""
+        self._last = [None] * len(self._last)
+        self._immutable = [_NOTHING] * len(self._last)
+
+    def _list_changes(self, shown: Sequence[Any]) -> list[_Change]:
         last = self._last
         immutable = self._immutable
-        shown = view.values
         if len(shown) != len(last):
             raise ValueError(f"a view of {len(shown)} values, the body has {len(last)}")
         changes: list[_Change] = []
@@ -134,11 +148,7 @@ class ViewPacker:
             if content != last[index]:
                 last[index] = content
                 changes.append((index, *content))
-
-        payload = marshal.dumps(changes, _MARSHAL_VERSION)
-        if len(payload) > MAX_VIEW_BYTES:
-            raise ValueError(f"a view of {len(payload)} bytes, {MAX_VIEW_BYTES} are allowed")
-        return pack(VIEW, sequence, payload)
+        return changes
 
 
 _MARSHAL_VERSION: Final = 2
@@ -179,7 +189,7 @@ class ViewReader:
     """The worker's side of :class:`ViewPacker`.
 
     Attributes:
-        values: the present values of the state attributes; arrays are read-only.
+        values: the present values of the state attributes, which cannot be changed.
     """
 
     def __init__(self, count: int) -> None:
@@ -189,7 +199,7 @@ class ViewReader:
         """Bring the values up to date with a ``VIEW`` payload."""
         for index, number, shape, content in marshal.loads(payload):  # noqa: S302 - from the host to the worker
             is_array = number is not None
-            self.values[index] = np.ndarray(shape, _DTYPES[number], content) if is_array else content
+            self.values[index] = np.ndarray(shape, _DTYPES[number], content) if is_array else protect_value(content)
 
 
 def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,7 +19,7 @@ from spca.bodies.grid.body import GRID
 from spca.body import AgentInterface, StateKind
 from spca.contracts import AgentView, Status
 from spca.sandbox.process import framing, wire
-from spca.sandbox.process.runner import Asked, Done, Fault
+from spca.sandbox.process.runner import Asked, Done, Fault, protect_value
 from spca.testing.generated_code import make_view
 
 DTYPES = ("|u1", "<u2", "<u4", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8", "|b1")
@@ -77,6 +77,7 @@ def is_same(one: Any, other: Any) -> bool:
             other.shape,
             other.tobytes(),
         )
+    one, other = protect_value(one), protect_value(other)
     return type(one) is type(other) and bool(one == other)
 
 
@@ -118,6 +119,31 @@ def test_views_survive_and_only_what_changed_is_sent(kinds: list[StateKind], dat
         last = now
     again = payload_of(packer.pack(AgentView(tuple(last)), 9), 9)
     assert sent_indices(again, len(kinds)) == set()
+
+
+def test_after_a_refused_view_the_next_one_tells_everything() -> None:
+    kinds = (StateKind.VALUE, StateKind.NUMBERS)
+    packer = wire.ViewPacker(interface_of(kinds))
+    reader = wire.ViewReader(len(kinds))
+    reader.read(payload_of(packer.pack(AgentView(((1,), np.zeros(2))), 1), 1))
+    with pytest.raises(ValueError, match="cannot be sent"):
+        packer.pack(AgentView(((2,), "no array")), 2)
+    reader.read(payload_of(packer.pack(AgentView(((2,), np.zeros(2))), 2), 2))
+    assert reader.values[0] == (2,)
+
+
+@given(VALUES)
+def test_values_that_arrive_cannot_be_changed(value: Any) -> None:
+    def require_protected(got: Any) -> None:
+        assert not isinstance(got, dict | list)
+        inner = got.values() if isinstance(got, Mapping) else got if isinstance(got, tuple) else ()
+        for each in inner:
+            require_protected(each)
+
+    packer = wire.ViewPacker(interface_of((StateKind.VALUE,)))
+    reader = wire.ViewReader(1)
+    reader.read(payload_of(packer.pack(AgentView((value,)), 1), 1))
+    require_protected(reader.values[0])
 
 
 @given(ARRAYS)
@@ -168,7 +194,7 @@ def test_a_value_of_another_type_is_another_value(before: object, after: object)
     packer, reader = wire.ViewPacker(interface_of([StateKind.VALUE])), wire.ViewReader(1)
     for number, value in enumerate((before, after), 1):
         reader.read(payload_of(packer.pack(AgentView((value,)), number), number))
-    assert repr(reader.values[0]) == repr(after)
+    assert repr(reader.values[0]) == repr(protect_value(after))
 
 
 def test_a_mission_that_was_sent_is_not_sent_again() -> None:
