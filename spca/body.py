@@ -65,6 +65,9 @@ class StateAttribute:
     doc: str
     is_progress: bool = True
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", StateKind(self.kind))  # "words" will do
+
 
 @dataclass(frozen=True, slots=True)
 class AgentInterface:
@@ -107,8 +110,8 @@ class Budgets:
         cpu_seconds: processor time of generated code.
         wall_seconds: time that the world waits for generated code.
         patience: number of successive primitives without progress after which an attempt is stuck.
-        repeats: how often in a row a cycle of states must be seen before an attempt is stuck; 0 for any number, where
-            chance decides what a primitive does.
+        repeats: how often in a row a cycle of states must be seen before an attempt is stuck. 0 switches this rule off,
+            for worlds where chance decides what a primitive does.
 
     Raises:
         ValueError: a number is out of range.
@@ -120,6 +123,9 @@ class Budgets:
     repeats: int = 3
 
     def __post_init__(self) -> None:
+        for name in ("cpu_seconds", "patience", "repeats"):
+            if type(getattr(self, name)) is not int:
+                raise ValueError(f"budgets: {name} must be a whole number")
         for name in ("cpu_seconds", "wall_seconds", "patience"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"budgets: {name} must be more than 0")

@@ -76,6 +76,10 @@ class RestoreError(SPCAError):
     """A replayed checkpoint leads to a state whose hash is not the recorded hash."""
 
 
+class ForeignCheckpointError(RestoreError):
+    """A world goes back to checkpoints of its own only, because their primitives cannot be replayed."""
+
+
 class PatchError(SPCAError):
     """Generated source cannot be merged into the agent; the message is meant for the coder LLM."""
 

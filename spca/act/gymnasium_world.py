@@ -14,12 +14,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self, get_args
 
 import numpy as np
 
 from spca.act.frame import WorldFrame
-from spca.act.replay_check import can_replay
+from spca.act.replay_check import find_copy_fault, find_replay_fault
 from spca.act.snapshots import Parts
 from spca.act.state_hash import hash_state
 from spca.act.world import ActingWorld
@@ -50,11 +50,10 @@ class GymnasiumWorld(ActingWorld):
 
     Attributes:
         body: the body of the agent; a class attribute of the subclass.
-        restores: how an earlier state is reached. ``replay`` is checked on the first use: a world in which the same
-            seed and primitives lead to different states plays one life.
+        restores: how an earlier state is reached. The first use checks it by random primitives: a world that does not
+            come back to the same states plays one life.
         env: the environment.
         observation, info: what the environment returned last.
-        scores: numbers that judge the episode so far, by name; ``return`` is the sum of the rewards.
 
     Raises:
         WorldError: the environment cannot be built or reset, or what is read or shown does not fit the body.
@@ -63,6 +62,13 @@ class GymnasiumWorld(ActingWorld):
     restores: ClassVar[Restores] = "replay"
     reads_observations: ClassVar[bool] = True
     """Whether :meth:`read` and :meth:`show` need nothing but observation and information, as a policy has them."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.restores not in get_args(Restores):
+            raise ValueError(
+                f"{cls.__name__}.restores is {cls.restores!r}: it is one of {', '.join(get_args(Restores))}"
+            )
 
     def __init__(self, level: LevelSpec, seed: int, executor: Executor) -> None:
         super().__init__(level.name, executor, type(self).body)
@@ -99,7 +105,7 @@ class GymnasiumWorld(ActingWorld):
         By default, these are the values of :meth:`read`.
         """
         read = self.read(observation, info)
-        return {each.name: read[each.name] for each in self.body.state}
+        return {each.name: self._converter.decode(each, read[each.name]) for each in self.body.state}
 
     # What a subclass may write.
 
@@ -172,9 +178,8 @@ class GymnasiumWorld(ActingWorld):
     def one_life_reason(self) -> str:
         if self.restores == "none":
             return "it says so"
-        if self.restores == "copy" or can_replay(type(self), self.level):
-            return ""
-        return "the same seed and primitives led to different states"
+        find_fault = find_copy_fault if self.restores == "copy" else find_replay_fault
+        return find_fault(type(self), self.level)
 
     @property
     def over(self) -> bool:
@@ -195,9 +200,8 @@ class GymnasiumWorld(ActingWorld):
                 raise ValueError(f"a reward of {reward}")
         self._terminated = bool(terminated)
         self._truncated = bool(truncated)
-        self.scores["return"] += self._reward
-        self._observe(observation, info)
         self.previous_actions.append(code)
+        self._observe(observation, info)
 
     def close(self) -> None:
         with suppress(Exception):  # boundary: an error of the environment no longer matters at its end
@@ -205,7 +209,6 @@ class GymnasiumWorld(ActingWorld):
 
     def _reset(self) -> None:
         self.previous_actions = []
-        self.scores: dict[str, float] = {"return": 0.0}
         self._found: list[str] = []
         self._reward = 0.0
         self._terminated = False
@@ -215,7 +218,7 @@ class GymnasiumWorld(ActingWorld):
         self._observe(observation, info)
         self._found.clear()  # what is in sight at the start is no discovery
         with self._translate_errors("describe_mission"):
-            self.mission = str(self.describe_mission(observation, info))
+            self.mission = str(self.describe_mission(observation, info) or "")
         if not self.mission:
             raise WorldError(f'{self.name}: no mission: give the level a "mission", or write describe_mission')
 
@@ -228,7 +231,7 @@ class GymnasiumWorld(ActingWorld):
             self._values = {each.name: self._converter.convert(each, read) for each in self.body.state}
         self._shown: dict[str, Any] | None = None
         with self._translate_errors("list_features"):
-            features = tuple(self.list_features(observation, info))
+            features = _check_features(self.list_features(observation, info))
         for name in features:
             if name not in self._known:
                 self._known.add(name)
@@ -257,11 +260,13 @@ class GymnasiumWorld(ActingWorld):
         return hash_state(progress)
 
     def _hash(self) -> str:
+        # What an environment hides is not hashed, because it may hold what differs without any effect, such as times.
         seen = (self.observation, self._values, self._get_shown(), self.mission)
         return hash_state(seen, tuple(self.previous_actions), self.over, self._reward)
 
     def _is_solved(self) -> bool:
-        return self.is_success(self._reward, self._terminated)
+        with self._translate_errors("is_success"):
+            return bool(self.is_success(self._reward, self._terminated))
 
     def _why_over(self) -> str:
         if not self._terminated:
@@ -269,10 +274,13 @@ class GymnasiumWorld(ActingWorld):
         with self._translate_errors("describe_loss"):
             return self.describe_loss(self.observation, self.info)
 
-    def _take_found(self) -> tuple[str, ...]:
+    def _pop_discoveries(self) -> tuple[str, ...]:
         found = tuple(self._found)
         self._found.clear()
         return found
+
+    def _find_replay_fault(self) -> str:
+        return find_replay_fault(type(self), self.level)
 
     @contextmanager
     def _gather_saved_parts(self) -> Iterator[Parts]:
@@ -313,6 +321,14 @@ class GymnasiumWorld(ActingWorld):
             place = _find_place(error, type(self))
             text = shorten(f"{method} failed{place}: {cause}", _MAX_ERROR, placeholder=" ...")
             raise WorldError(f"{self.name}: {text}") from error
+
+
+def _check_features(features: Any) -> tuple[str, ...]:
+    """Return the names of features; raise ValueError if they are no texts."""
+    names = () if isinstance(features, str) else tuple(features)
+    if isinstance(features, str) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"it returned {features!r} instead of a list of names")
+    return names
 
 
 def _find_place(error: BaseException, world_class: type) -> str:

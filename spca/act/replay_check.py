@@ -1,4 +1,4 @@
-"""Check whether a world can be replayed: the same seed and primitives must lead to the same states in any process.
+"""Check whether a world can go back: by its seed and primitives, in any process, or by a copy of its state.
 
 A simulator that keeps its objects in a set, for example, may replay exactly in one process and differ in the next.
 """
@@ -14,16 +14,24 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from spca.common.plugins.plugin_records import PluginRecord
+from spca.common.text import one_line
 from spca.contracts import LevelSpec
+from spca.errors import WorldError
+from spca.plugins.loaded import loaded_plugins
+from spca.plugins.named import load_same_plugins
 
 _LOG: Final = logging.getLogger(__name__)
 
 _STEPS: Final = 30
+_STEPS_BEFORE_COPY: Final = 5
+_STEPS_AFTER_COPY: Final = 10  # fewer than the snapshots that are kept
 _SEED: Final = 0
 _CHILD_SECONDS: Final = 120
 _CHILD: Final = "from spca.act.replay_check import main; main()"
@@ -33,49 +41,99 @@ ReplayedClass: TypeAlias = type[Any]
 """A class of worlds, such as a subclass of :class:`spca.act.gymnasium_world.GymnasiumWorld`."""
 
 
-def can_replay(world_class: ReplayedClass, level: LevelSpec) -> bool:
-    """Return whether :data:`_STEPS` random primitives lead to the same states twice here, and in a fresh process.
+def find_replay_fault(world_class: ReplayedClass, level: LevelSpec) -> str:
+    """Return why the checkpoints of a level cannot be replayed; "" if they can.
 
-    The result is remembered for each class and level.
+    :data:`_STEPS` random primitives are played in two episodes of one world, and in a fresh process. The result is
+    remembered for each class and level.
     """
+    return _check_once(_check_replay, world_class, level)
+
+
+def find_copy_fault(world_class: ReplayedClass, level: LevelSpec) -> str:
+    """Return why a level cannot go back to a copy of its state; "" if it can.
+
+    Random primitives are played after a checkpoint, and again after its copy was loaded. The result is remembered.
+    """
+    return _check_once(_check_copy, world_class, level)
+
+
+def _check_once(check: Callable[[Any, LevelSpec], str], world_class: ReplayedClass, level: LevelSpec) -> str:
     checked_class: Any = world_class
-    return _check_replay(checked_class, level.id, json.dumps([dict(level.kwargs), level.mission]))
+    return _remember_check(check, checked_class, level.id, json.dumps([dict(level.kwargs), level.mission]))
 
 
 @cache
-def _check_replay(world_class: Any, level_id: str, extras: str) -> bool:
+def _remember_check(check: Callable[[Any, LevelSpec], str], world_class: Any, level_id: str, extras: str) -> str:
     kwargs, mission = json.loads(extras)
     level = LevelSpec(level_id, kwargs, mission)
-    first = _play_randomly(world_class, level)
-    if _play_randomly(world_class, level) != first:
-        _LOG.info("%s: a second replay in the same process differs", level.name)
-        return False
-    is_equal = _play_in_fresh_process(world_class, level) == first
-    _LOG.info("%s: a replay in a fresh process %s", level.name, "is equal" if is_equal else "differs")
-    return is_equal
+    fault = check(world_class, level)
+    _LOG.info("%s: %s finds %s", level.name, check.__name__.strip("_"), fault or "no fault")
+    return fault
 
 
-def _play_randomly(world_class: ReplayedClass, level: LevelSpec) -> str:
-    """Return a hash of the states that random primitives lead to."""
+def _check_replay(world_class: ReplayedClass, level: LevelSpec) -> str:
+    first, second = _play_two_episodes(world_class, level)
+    if first != second:
+        return "the same seed and primitives led to different states"
+    try:
+        other = _play_in_fresh_process(world_class, level)
+    except _FreshProcessError as error:
+        return f"it cannot be built in another process: {error}"
+    return "" if other == first else "the same seed and primitives led to different states in another process"
+
+
+def _check_copy(world_class: ReplayedClass, level: LevelSpec) -> str:
+    with closing(world_class.make(level, _SEED, None)) as world:
+        _play(world, _STEPS_BEFORE_COPY)
+        made = world.checkpoint()
+        first = _play(world, _STEPS_AFTER_COPY)
+        if not world._load_snapshot(made):
+            return "its state cannot be copied"
+        second = _play(world, _STEPS_AFTER_COPY)
+    return "" if first == second else "a copy of its state led to other states"
+
+
+def _play_two_episodes(world_class: ReplayedClass, level: LevelSpec) -> tuple[str, str]:
+    """Return a hash of the states that random primitives lead to, in two episodes of one world."""
+    with closing(world_class.make(level, _SEED, None)) as world:
+        first = _play(world, _STEPS)
+        world._reset()
+        return first, _play(world, _STEPS)
+
+
+def _play(world: Any, steps: int) -> str:
+    """Return a hash of the states that random primitives lead to; an error of the environment is a state, too."""
     chooser = random.Random(_SEED)  # noqa: S311 - no secret
-    states = hashlib.sha256()
-    with closing(world_class(level, _SEED, None)) as world:
-        states.update(world.checkpoint().state_hash.encode())
-        for _ in range(_STEPS):
-            if world.over:
-                break
+    states = hashlib.sha256(world.checkpoint().state_hash.encode())
+    for _ in range(steps):
+        if world.over:
+            break
+        try:
             world.step(chooser.randrange(len(world.body.primitives)))
-            states.update(world.checkpoint().state_hash.encode())
+        except WorldError as error:  # a primitive may be forbidden here
+            states.update(str(error).encode())
+            break
+        states.update(world.checkpoint().state_hash.encode())
     return states.hexdigest()
 
 
+class _FreshProcessError(Exception):
+    """The fresh process failed; the message is the last line that it has written."""
+
+
 def _play_in_fresh_process(world_class: ReplayedClass, level: LevelSpec) -> str:
-    """Return the hash of :func:`_play_randomly` from a new process with another hash seed; "" if the process fails."""
+    """Return the hash of an episode from a new process with another hash seed.
+
+    Raises:
+        _FreshProcessError: the process failed.
+    """
     module = sys.modules[world_class.__module__]
     env_module, _, _ = level.id.rpartition(":")
     request = {
         "env_module": env_module if env_module in sys.modules else "",
         "path": sys.path,
+        "plugins": [plugin.to_dict() for plugin in loaded_plugins()],
         "module": world_class.__module__,
         "file": getattr(module, "__file__", None),
         "class": world_class.__qualname__,
@@ -90,18 +148,21 @@ def _play_in_fresh_process(world_class: ReplayedClass, level: LevelSpec) -> str:
             text=True,
             timeout=_CHILD_SECONDS,
             env={**environment, "PYTHONPATH": str(Path(__file__).parents[2])},
-            check=True,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        _LOG.info("the fresh process failed: %s", error)
-        return ""
-    return done.stdout.rpartition("\n")[2] or done.stdout.splitlines()[-1]
+        raise _FreshProcessError(type(error).__name__) from error
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise _FreshProcessError(one_line(lines[-1]))
+    return done.stdout.splitlines()[-1]
 
 
 def main() -> None:
     """Read a request from standard input, play, and print the hash as the last line."""
     request = json.loads(sys.stdin.read())
     sys.path[:] = request["path"]
+    load_same_plugins([PluginRecord(**{**plugin, "words": tuple(plugin["words"])}) for plugin in request["plugins"]])
     if request["env_module"]:  # it registers the environment, and this process's parent has imported it
         importlib.import_module(request["env_module"])
     module = _load_module(request["module"], request["file"])
@@ -109,7 +170,8 @@ def main() -> None:
     for name in request["class"].split("."):
         world_class = getattr(world_class, name)
     level_id, kwargs, mission = request["level"]
-    print(_play_randomly(world_class, LevelSpec(level_id, kwargs, mission)))
+    first, _second = _play_two_episodes(world_class, LevelSpec(level_id, kwargs, mission))
+    print(first)
 
 
 def _load_module(name: str, file: str | None) -> Any:

@@ -13,8 +13,8 @@ class StuckDetector:
 
     Args:
         patience: number of successive primitives without a new state after which an attempt is stuck.
-        repeats: how often in a row a cycle of at least two states must be seen before an attempt is stuck; 0 for any
-            number.
+        repeats: how often in a row a cycle of at least two states must be seen before an attempt is stuck; 0 switches
+            this rule off.
         progress: words for what counts as a new state, for the reason; "" for no such words.
     """
 

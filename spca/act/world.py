@@ -28,7 +28,7 @@ from spca.contracts import (
     Status,
     TraceStep,
 )
-from spca.errors import RestoreError, WorldError
+from spca.errors import ForeignCheckpointError, RestoreError, WorldError
 from spca.protocols import Executor, Failed, Finished, Yielded
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
@@ -103,7 +103,7 @@ class ActingWorld(ABC):
 
     @abstractmethod
     def _hash(self) -> str:
-        """Return a hash of the whole state, including the parts of the simulator that the agent cannot see."""
+        """Return a hash of the state, if possible including the parts of the simulator that the agent cannot see."""
 
     @abstractmethod
     def _is_solved(self) -> bool:
@@ -137,8 +137,8 @@ class ActingWorld(ABC):
         """Return the names of the corrections that have changed a judgement of the simulator in this episode."""
         return ()
 
-    def _take_found(self) -> tuple[str, ...]:
-        """Return what was seen or changed for the first time since the last call, such as kinds of things."""
+    def _pop_discoveries(self) -> tuple[str, ...]:
+        """Return the discoveries since the last call, such as kinds of things, and forget them."""
         return ()
 
     def sense(self) -> Snapshot:
@@ -201,15 +201,27 @@ class ActingWorld(ABC):
         The hash of the new state must equal the hash in the checkpoint.
 
         Raises:
+            ForeignCheckpointError: the world cannot replay, and the checkpoint is none of its own.
             RestoreError: the world has one life, or the primitives cannot be replayed or lead to another state.
         """
         if not self.can_restore:
             raise RestoreError(f"{self.name}: this world has one life: no earlier state can be restored")
         self.restore_count += 1
-        with self._gather_saved_parts() as parts:
-            loaded = self._snapshots.load(checkpoint, parts)
-        if not (loaded and self._hash() == checkpoint.state_hash):
+        if not (self._load_snapshot(checkpoint) and self._hash() == checkpoint.state_hash):
+            if fault := self._find_replay_fault():
+                raise ForeignCheckpointError(
+                    f"{self.name}: only the world that made a checkpoint can restore it: {fault}"
+                )
             self._replay(checkpoint)
+
+    def _load_snapshot(self, checkpoint: Checkpoint) -> bool:
+        """Return to the saved state of a checkpoint; return False if none was saved."""
+        with self._gather_saved_parts() as parts:
+            return self._snapshots.load(checkpoint, parts)
+
+    def _find_replay_fault(self) -> str:
+        """Return why a world that can restore its saved states cannot replay; "" if it can."""
+        return ""
 
     def _replay(self, checkpoint: Checkpoint) -> None:
         self._reset()
@@ -222,6 +234,7 @@ class ActingWorld(ABC):
             raise RestoreError(f"{self.name}: only {done} of {count} primitives can be replayed: {error}") from error
         if self._hash() != checkpoint.state_hash:
             raise RestoreError(f"{self.name}: replaying {count} primitives led to another state")
+        self._pop_discoveries()  # what the primitives discover again is nothing new
 
     def _carry_out(self, plan: Plan, execution: PlanExecution) -> Outcome:
         trace: list[TraceStep] = []
@@ -246,7 +259,7 @@ class ActingWorld(ABC):
             return Outcome.success(**self._end(trace))
 
         steps = len(self.previous_actions)
-        reason = self._why_over()
+        reason = self.renaming.text(self._why_over())
         message = f"the episode ended after {steps} primitives with reward {self.reward:g}: {reason}"
         return Outcome.failure(Status.REWARD_FAILED, message, plan, trace[-1].position, **self._end(trace))
 
@@ -257,5 +270,5 @@ class ActingWorld(ABC):
             "reward": self.reward,
             "corrections": self._corrections(),
             "state_hash": self._hash(),
-            "found": self._take_found(),
+            "found": tuple(map(self.renaming.text, self._pop_discoveries())),
         }

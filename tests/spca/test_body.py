@@ -214,7 +214,9 @@ def test_a_world_without_a_picture_is_drawn_as_json() -> None:
     assert drawing.draw_rows({}) == []
 
 
-@pytest.mark.parametrize("wrong", [{"patience": 0}, {"cpu_seconds": -1}, {"repeats": 1}, {"repeats": -2}])
+@pytest.mark.parametrize(
+    "wrong", [{"patience": 0}, {"cpu_seconds": -1}, {"cpu_seconds": 2.5}, {"repeats": 1}, {"repeats": -2}]
+)
 def test_budgets_that_nothing_can_keep_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"budgets: {next(iter(wrong))} must be"):
         Budgets(**wrong)

@@ -220,6 +220,9 @@ NUMBERS_OF_ICE = (
         ),
         (with_method(Lake, take_step=lambda *_: 3), "step failed: TypeError"),
         (with_method(Lake, list_features=lambda *_: None), "list_features failed: TypeError"),
+        (with_method(Lake, list_features=lambda *_: "tree"), "it returned 'tree' instead of a list of names"),
+        (with_method(Lake, list_features=lambda *_: [1]), "it returned [1] instead of a list of names"),
+        (with_method(Lake, read=read_as(ice=[-1, 0])), "'ice' has the index -1 of a word; the body has 4 words"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(world_class: type[GymnasiumWorld], words: str) -> None:

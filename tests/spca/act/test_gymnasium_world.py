@@ -91,16 +91,16 @@ def test_a_restored_state_is_the_state_of_its_checkpoint(
     with closing(make(kind, seed=seed)) as world:
         walk(world, before)
         made = world.checkpoint()
-        seen = (world.sense(), world._agent_view().values[0], world.over, world.reward, dict(world.scores))
+        seen = (world.sense(), world._agent_view().values[0], world.over, world.reward)
         walk(world, after)
-        end = (world.checkpoint(), world.sense(), dict(world.scores))
+        end = (world.checkpoint(), world.sense())
 
         world.restore(made)
         assert world.checkpoint() == made
-        assert (world.sense(), world._agent_view().values[0], world.over, world.reward, world.scores) == seen
+        assert (world.sense(), world._agent_view().values[0], world.over, world.reward) == seen
 
         walk(world, after)  # what follows is the same as the first time
-        assert (world.checkpoint(), world.sense(), dict(world.scores)) == end
+        assert (world.checkpoint(), world.sense()) == end
         assert world.restore_count == 1
 
 
@@ -137,11 +137,11 @@ def test_nothing_is_discovered_twice(codes: list[int]) -> None:
     with closing(make(CopiedToy)) as world:
         start = world.checkpoint()
         walk(world, codes)
-        first = world._take_found()
+        first = world._pop_discoveries()
         assert len(set(first)) == len(first)
         world.restore(start)
         walk(world, codes)
-        assert world._take_found() == ()
+        assert world._pop_discoveries() == ()
 
 
 def plan(*names: str) -> Plan:
