@@ -11,24 +11,69 @@ Views are egocentric arrays of cell codes, as :func:`spca.sense.perception.encod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.sense.perception import CARRIABLE, EMPTY, UNSEEN, VOCABULARY
+from spca.sense.perception import CARRIABLE, EMPTY, MAX_WORDS, UNSEEN, list_added_kinds, vocabulary
 
 AHEAD: Final = ((0, 1), (1, 0), (0, -1), (-1, 0))
 """Displacement (rows south, columns east) of a step forward, by direction: East, South, West, North."""
 
 _IMPOSSIBLE: Final = 4
 _UNLIKELY: Final = 2
-"""Weights of things that nothing explains and of things that stayed, against one for a thing that came into view."""
+"""Penalties of a thing that no step explains, and of a thing that stayed; a thing that came into view costs 1."""
 
 
-def _list_codes(is_wanted: Callable[[str], bool]) -> frozenset[int]:
-    return frozenset(code for code, word in enumerate(VOCABULARY) if is_wanted(word))
+@dataclass(frozen=True, slots=True, eq=False)
+class CellKinds:
+    """Codes of cells by what they mean for a step forward.
+
+    Attributes:
+        enterable: what the agent can enter.
+        barriers: what stops the agent and cannot change by itself: walls, and doors that are not open.
+        movable: things that can change their place; of a "thing" and of added kinds nothing is known.
+        known_front: what decides alone whether a step forward succeeds.
+        is_movable: bool of shape (256,), by code.
+        can_change: bool of shape (256,): whether a cell of this code can hold another thing after a step, or is unseen;
+            scenery cannot change.
+    """
+
+    enterable: frozenset[int]
+    barriers: frozenset[int]
+    movable: frozenset[int]
+    known_front: frozenset[int]
+    is_movable: NDArray[np.bool_]
+    can_change: NDArray[np.bool_]
+
+
+def cell_kinds() -> CellKinds:
+    """Return the kinds of the codes in the present vocabulary."""
+    return _classify_words(vocabulary())
+
+
+@lru_cache(maxsize=4)
+def _classify_words(words: tuple[str, ...]) -> CellKinds:
+    def list_codes(is_wanted: Callable[[str], bool]) -> frozenset[int]:
+        return frozenset(code for code, word in enumerate(words) if is_wanted(word))
+
+    enterable = list_codes(_can_be_entered)
+    barriers = list_codes(_is_barrier)
+    movable = list_codes(_is_movable)
+    unknown = ("thing", *list_added_kinds())
+    known_things = list_codes(lambda word: _is_movable(word) and word.split(maxsplit=1)[0] not in unknown)
+    codes = np.arange(MAX_WORDS)
+    return CellKinds(
+        enterable=enterable,
+        barriers=barriers,
+        movable=movable,
+        known_front=enterable | barriers | known_things,
+        is_movable=np.isin(codes, list(movable)),
+        can_change=np.isin(codes, [EMPTY, UNSEEN, *movable]),
+    )
 
 
 def _can_be_entered(word: str) -> bool:
@@ -42,22 +87,7 @@ def _is_barrier(word: str) -> bool:
 
 
 def _is_movable(word: str) -> bool:
-    return word.split(maxsplit=1)[0] in CARRIABLE
-
-
-ENTERABLE: Final = _list_codes(_can_be_entered)
-"""Codes of cells that the agent can enter."""
-
-BARRIERS: Final = _list_codes(_is_barrier)
-"""Codes of cells that stop the agent and cannot change by themselves: walls and doors that are not open."""
-
-MOVABLE: Final = _list_codes(_is_movable)
-"""Codes of things that can change their place; a "thing" is of a kind that MiniGrid does not know."""
-
-_KNOWN_FRONT: Final = ENTERABLE | BARRIERS | frozenset(c for c in MOVABLE if not VOCABULARY[c].startswith("thing"))
-_IS_MOVABLE: Final[NDArray[np.bool_]] = np.isin(np.arange(256), list(MOVABLE))
-_CAN_CHANGE: Final[NDArray[np.bool_]] = np.isin(np.arange(256), [EMPTY, UNSEEN, *MOVABLE])
-"""Whether a cell of this code can hold another thing after a step, or is unseen; scenery cannot change."""
+    return word.split(maxsplit=1)[0] in {*CARRIABLE, *list_added_kinds()}
 
 
 @cache  # a step forward calls it; the memory is faster than the sets
@@ -67,11 +97,12 @@ def decide_move(front_before: int, front_after: int) -> bool | None:
     The answer is certain under MiniGrid's rules, also where things move by themselves. It is None if the two cells
     allow both.
     """
-    if front_before not in _KNOWN_FRONT:
+    kinds = cell_kinds()
+    if front_before not in kinds.known_front:
         return None
-    if front_before in BARRIERS:
+    if front_before in kinds.barriers:
         return False if front_after == front_before else None
-    if front_after in ENTERABLE or front_after in BARRIERS:
+    if front_after in kinds.enterable or front_after in kinds.barriers:
         return True
     return None
 
@@ -107,7 +138,7 @@ def shows_motion(known: NDArray[np.uint8], view: NDArray[np.uint8], ignored: Ite
     Args:
         known: codes of the cells of ``view`` before the step.
     """
-    has_appeared = _IS_MOVABLE[view] & (known == EMPTY)
+    has_appeared = cell_kinds().is_movable[view] & (known == EMPTY)
     for cell in ignored:
         has_appeared[cell] = False
     return bool(has_appeared.any())
@@ -134,7 +165,8 @@ def _align_views(
 
 def _has_conflict(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> bool:
     """Return whether scenery that is seen in both of two aligned views differs."""
-    is_scenery = ~(_CAN_CHANGE[before] & _CAN_CHANGE[after])
+    can_change = cell_kinds().can_change
+    is_scenery = ~(can_change[before] & can_change[after])
     is_seen = (before != UNSEEN) & (after != UNSEEN)
     return bool((is_scenery & is_seen & (before != after)).any())
 
@@ -149,8 +181,9 @@ def _count_unexplained(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> i
 
     A thing at an edge may have gone out of view unnoticed, and more rarely comes from there.
     """
-    things_before = _IS_MOVABLE[before]
-    things_after = _IS_MOVABLE[after]
+    is_movable = cell_kinds().is_movable
+    things_before = is_movable[before]
+    things_after = is_movable[after]
     is_inner = np.zeros(before.shape, dtype=np.bool_)
     is_inner[1:-1, 1:-1] = True
 

@@ -67,9 +67,7 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
 
 
 def read_window(grid: GridMap, size: int, position: tuple[int, int], agent_at: tuple[int, int]) -> NDArray[np.uint8]:
-    """Return what the map knows of the cells of a view, which has ``size`` rows and columns and lies as in
-    :func:`integrate`.
-    """
+    """Return the map's codes of the cells that a view of ``size`` rows and columns covers; see :func:`integrate`."""
     top = grid.origin[0] + position[0] - agent_at[0]
     left = grid.origin[1] + position[1] - agent_at[1]
     codes, (north, west) = _pad_codes(grid.codes, top, left, size)

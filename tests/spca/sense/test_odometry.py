@@ -42,12 +42,13 @@ def code_of(thing: WorldObj) -> int:
 
 
 def test_the_agent_enters_what_minigrid_lets_it_enter() -> None:
+    kinds = odometry.cell_kinds()
     for thing in list_objects():
         code = code_of(thing)
-        assert (code in odometry.ENTERABLE) == thing.can_overlap(), VOCABULARY[code]
-        assert (code in odometry.MOVABLE) == thing.can_pickup(), VOCABULARY[code]
-    assert EMPTY in odometry.ENTERABLE
-    assert not odometry.ENTERABLE & (odometry.BARRIERS | odometry.MOVABLE)
+        assert (code in kinds.enterable) == thing.can_overlap(), VOCABULARY[code]
+        assert (code in kinds.movable) == thing.can_pickup(), VOCABULARY[code]
+    assert EMPTY in kinds.enterable
+    assert not kinds.enterable & (kinds.barriers | kinds.movable)
 
 
 @pytest.mark.parametrize(

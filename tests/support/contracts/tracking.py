@@ -15,7 +15,7 @@ from minigrid.wrappers import ViewSizeWrapper
 
 from spca.evaluation.playing import babyai_bot
 from spca.sense.grid_tracker import GridTracker
-from spca.sense.odometry import AHEAD, ENTERABLE
+from spca.sense.odometry import AHEAD, cell_kinds
 
 MIX = (0, 1, 2, 2, 2, 2, 3, 4, 5, 6)
 CAREFUL_MIX = (0, 1, 2, 2, 2, 2, 2)
@@ -69,7 +69,7 @@ def walk_carefully(seed: int) -> Choose:
         while True:
             south, east = AHEAD[tracker.direction]
             row, column = tracker.agent_at
-            is_free = int(tracker.view[row + south, column + east]) in ENTERABLE
+            is_free = int(tracker.view[row + south, column + east]) in cell_kinds().enterable
             yield rng.choice(CAREFUL_MIX if is_free else CAREFUL_MIX[:2])
 
     return choose
