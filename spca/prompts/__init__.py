@@ -22,14 +22,11 @@ from spca.body import Body
 from spca.common.errors import SettingsError
 from spca.errors import PromptError
 from spca.prompts.formatting import format_data, format_state
-from spca.prompts.overrides import SUFFIX, TemplateFolder, check_overrides
+from spca.prompts.overrides import BARE, PART, SUFFIX, TemplateFolder, check_overrides
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
-_BARE: Final = "bare_"
-"""Prefix of a template's bare variant, which replaces the template in runs with bare prompts."""
-
-_PART: Final = re.compile(r'\{% include "(\w+)\.jinja" %\}')
-"""The place of a part in a template; group: name of the part."""
+_CODE: Final = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\})", re.DOTALL)
+"""Code in a template, in which no word is renamed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ class Wording:
         """Return every template that a run uses, as name -> whole text, sorted by name."""
         texts: dict[str, str] = {}
         for name in _list_templates():
-            texts[self._choose_variant(name)] = self.renaming.text(self._compose(name) or "")
+            texts[self._choose_variant(name)] = self._rename_prose(self._compose(name) or "")
         return dict(sorted(texts.items()))
 
     def describe_templates(self) -> str:
@@ -91,7 +88,7 @@ class Wording:
 
     def _choose_variant(self, name: str) -> str:
         """Return the name of the bare variant if it is used, else ``name``."""
-        bare = f"{_BARE}{name}"
+        bare = f"{BARE}{name}"
         has_override = self.overrides is not None and self.overrides.find(bare) is not None
         return bare if self.bare and (has_override or bare in self.body.prompts) else name
 
@@ -107,12 +104,18 @@ class Wording:
                 raise PromptError(f"prompt {name}: there is no part {match[1]!r}")
             return part.removesuffix("\n")
 
-        return _PART.sub(insert_part, text)
+        return PART.sub(insert_part, text)
+
+    def _rename_prose(self, source: str) -> str:
+        """Return the source of a template with its words renamed, but not its code."""
+        pieces = _CODE.split(source)
+        pieces[::2] = map(self.renaming.text, pieces[::2])
+        return "".join(pieces)
 
     def _find_text(self, name: str) -> str | None:
         """Return the text of a template or part as it is written: the user's, else the body's, else ours.
 
-        Bare prompts have no part of a body but its bare variants, because our parts tell formats and names only.
+        Bare prompts use a body's bare variants and else our own parts, which describe only formats and names.
         """
         variant = self._choose_variant(name)
         text = self.overrides.find(variant) if self.overrides else None
@@ -136,7 +139,7 @@ def _environment(wording: Wording) -> jinja2.Environment:
 
     def load_source(name: str) -> str | None:
         source = wording._compose(name)
-        return source and wording.renaming.text(source)
+        return source and wording._rename_prose(source)
 
     # A resumed run reads the user's templates again from the folder that its run folder names, so that they get no
     # access to Python. Nothing is escaped as HTML, because prompts are plain text; the filter `data` makes data safe.
@@ -181,7 +184,7 @@ def _list_templates() -> tuple[str, ...]:
     names = [file.name.removesuffix(".jinja") for file in resources.files(__package__).iterdir()]
     sources = {name: _source(name) for name in names}
     texts = {name: text for name, text in sources.items() if text is not None}
-    parts = {part for text in texts.values() for part in _PART.findall(text)}
+    parts = {part for text in texts.values() for part in PART.findall(text)}
     return tuple(sorted(texts.keys() - parts))
 
 

@@ -20,8 +20,10 @@ from spca.common.text import one_line
 SUFFIX: Final = ".jinja"
 FILTERS: Final = ("data", "state", "quoted", "renamed")
 """Names of the filters that templates may use, besides those of Jinja."""
-_BARE: Final = "bare_"
-_INCLUDE: Final = re.compile(r'\{% include "(\w+)\.jinja" %\}')
+BARE: Final = "bare_"
+"""Prefix of a template's bare variant, which replaces the template in runs with bare prompts."""
+PART: Final = re.compile(r'\{% include "(\w+)\.jinja" %\}')
+"""The place of a part in a template; group: name of the part."""
 _EVERYWHERE: Final = "body"
 """The variable that every template has: the body of the agent."""
 _UNUSED: Final = "reask"
@@ -79,11 +81,11 @@ def list_variables(name: str, known: Mapping[str, str]) -> frozenset[str]:
         name: name of the template.
         known: our templates and their parts, by name.
     """
-    stem = name.removeprefix(_BARE)
+    stem = name.removeprefix(BARE)
     found: set[str] = set()
     for other, text in known.items():
-        is_same = other.removeprefix(_BARE) == stem
-        if is_same or name in _INCLUDE.findall(text):
+        is_same = other.removeprefix(BARE) == stem
+        if is_same or name in PART.findall(text):
             found.update(*_list_undeclared(text, known))
     return frozenset(found - {_EVERYWHERE})
 
@@ -91,7 +93,7 @@ def list_variables(name: str, known: Mapping[str, str]) -> frozenset[str]:
 def _list_undeclared(text: str, known: Mapping[str, str]) -> Iterator[set[str]]:
     """Yield the undeclared variables of a text, and of each part that it includes."""
     yield _find_variables(text)
-    for part in _INCLUDE.findall(text):
+    for part in PART.findall(text):
         if part in known:
             yield from _list_undeclared(known[part], known)
 
@@ -136,7 +138,7 @@ def check_overrides(overrides: TemplateFolder, known: Mapping[str, str]) -> None
         except jinja2.TemplateSyntaxError as error:
             raise SettingsError(f"{where}, line {error.lineno}: {one_line(str(error.message))}") from error
 
-        missing = [part for part in _INCLUDE.findall(text) if part not in known]
+        missing = [part for part in PART.findall(text) if part not in known]
         if missing:
             raise SettingsError(f"{where}: it includes {missing[0]}, which does not exist")
         permitted = list_variables(name, known) | {_EVERYWHERE}
