@@ -219,13 +219,17 @@ class WorldSuite:
 
     def test_standing_still_is_stuck_after_the_bodys_patience(self, world: World, idle_code: int) -> None:
         outcome = world.run_sim(make_plan(("repeat", str(idle_code), str(MAX_REPEATS))), ACTOR)
-        assert (outcome.status, outcome.position) == (Status.STUCK, 0)
+        assert (outcome.status, outcome.position) == (Status.STUCK, 0), self._doubt_idle(idle_code, outcome)
         assert outcome.steps == world.body.budgets.patience
 
     def test_each_attempt_counts_its_own_standing_still(self, world: World, idle_code: int) -> None:
         plan = make_plan(("repeat", str(idle_code), str(world.body.budgets.patience // 2 + 1)))
         for _ in range(2):
-            assert world.run_sim(plan, ACTOR).status is Status.GOAL_NOT_REACHED
+            outcome = world.run_sim(plan, ACTOR)
+            assert outcome.status is Status.GOAL_NOT_REACHED, self._doubt_idle(idle_code, outcome)
+
+    def _doubt_idle(self, code: int, outcome: Outcome) -> str:
+        return f"does primitive {code} change something, or are episodes shorter than the patience? {outcome.message}"
 
     def test_closing_twice_is_allowed(self, make: Callable[[], World]) -> None:
         world = make()

@@ -58,6 +58,24 @@ def register(registry):
 '''
 
 
+POND_ENV = """import gymnasium
+
+LAKE = "gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv"
+gymnasium.register("Pond-v0", entry_point=LAKE, kwargs={"is_slippery": False}, max_episode_steps=100)
+"""
+POND = """import pond_env
+from lake import Lake
+
+
+class Pond(Lake):
+    pass
+
+
+def register(registry):
+    registry.world("pond", Pond.body, Pond.make)
+"""
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stranger")
@@ -89,6 +107,21 @@ def test_the_levels_are_listed_before_any_model_is_chosen(home: Path) -> None:
     done = main_py(home, "list", "--plugin", "lake.py", "--curriculum", "lake.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert "FrozenLake-v1" in done.stdout
+
+
+def test_a_plugin_imports_the_file_beside_it_in_every_process(home: Path) -> None:
+    (home / "pond_env.py").write_text(POND_ENV, encoding="utf-8")
+    (home / "pond.py").write_text(POND, encoding="utf-8")
+    level = {"name": "dry", "configs": [{"id": "Pond-v0", "mission": "get to the goal"}]}
+    category = {"category_name": "pond", "skill": "Cross the ice", "levels": [level]}
+    (home / "pond.json").write_text(json.dumps([category]), encoding="utf-8")
+    plugins = ("--plugin", "pond.py", "--plugin", "lake_script.py", "--world", "pond")
+    models = ("--planner-model", "lake-script/a", "--coder-model", "lake-script/a")
+    where = ("--runs", "pond_runs", "--workspace", "workspace")
+    done = main_py(home, *plugins, "--curriculum", "pond.json", *models, "--max-calls", 4, *where)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 of 1 levels solved" in done.stdout
+    assert "one life" not in done.stdout
 
 
 def test_the_policy_is_listed(home: Path) -> None:

@@ -85,7 +85,7 @@ class PluginSource:
         except (Exception, SystemExit) as error:  # boundary: a plugin may raise anything
             is_missing = isinstance(error, ModuleNotFoundError) and f"{self.module}.".startswith(f"{error.name}.")
             if is_missing:
-                fix = "install it, or give the path of a .py file"
+                fix = "install it, set PYTHONPATH to its folder, or give the path of a .py file"
                 raise PluginError(f"{self.named_by} {self.given}: there is no such module: {fix}") from error
             raise self.make_error("cannot be imported", error) from error
 
@@ -103,6 +103,9 @@ class PluginSource:
         if known:
             return known
 
+        folder = str(Path(self.given).parent)
+        if folder not in sys.path:
+            sys.path.append(folder)  # last, so that files beside the plugin replace no module
         spec = util.spec_from_file_location(self.module, self.given)
         if spec is None or spec.loader is None:
             raise PluginError(f"{self.named_by} {self.given}: Python cannot import such a file")
