@@ -103,7 +103,12 @@ def _require_loaded(env_id: str) -> str:
 
 
 def _require_grid_view(env: Any, env_id: str) -> None:
-    """Raise WorldError unless the observations of an environment have a view, a direction and a mission."""
+    """Raise WorldError unless an environment is a grid of minigrid whose observations are a view with a direction."""
+    from minigrid.minigrid_env import MiniGridEnv as Simulator
+
+    if not isinstance(env.unwrapped, Simulator):
+        kind = type(env.unwrapped).__name__
+        raise WorldError(f"{env_id}: cannot be played in the minigrid world: {kind} is not derived from MiniGridEnv")
     space = getattr(env.observation_space, "spaces", {})
     missing = [part for part in ("image", "direction", "mission") if part not in space]
     if missing:
@@ -186,7 +191,7 @@ class MiniGridEnv(MappedWorld):
 
     Raises:
         UserError: the id names a module that is not loaded.
-        WorldError: the simulator cannot build or reset this environment, or its observation is none of a grid.
+        WorldError: the simulator cannot build or reset this environment, or is not one of minigrid.
     """
 
     def __init__(
@@ -246,9 +251,10 @@ class MiniGridEnv(MappedWorld):
         return perception.word_array()[view]
 
     def SLAM(self, obs: dict[str, Any], primitive: int | None = None) -> None:  # noqa: N802 - name fixed by users
-        """Integrate an observation into the accumulated map: what followed a primitive, or what is seen now (None).
+        """Integrate an observation into the accumulated map; update direction, inventory, view and position.
 
-        Direction, inventory, view, position and map are updated.
+        Args:
+            primitive: the primitive that led to the observation; None if the agent did nothing.
         """
         self._tracker.update(primitive, obs)
         self._read_tracker(self._tracker)

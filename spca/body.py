@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -187,12 +188,12 @@ class AnyNames:
 
     def find_object_words(self, mission: str, names: Sequence[str]) -> dict[str, str]:
         """Return the words of each name whose words the mission contains, in the mission's own spelling."""
-        lower = f" {' '.join(mission.lower().split())} "
         found: dict[str, str] = {}
         for name in dict.fromkeys(names):
-            words = name.lower().replace("_", " ")
-            if f" {words} " in lower:
-                found[name] = words
+            words = r"\s+".join(map(re.escape, name.split("_")))
+            match = re.search(rf"(?<!\w){words}(?!\w)", mission, re.IGNORECASE)
+            if match:
+                found[name] = match[0]
         return found
 
 

@@ -44,7 +44,7 @@ class Snapshots:
             self._saved.popitem(last=False)
 
     def load(self, checkpoint: Checkpoint, parts: Parts) -> bool:
-        """Set the attributes of ``parts`` to the values saved for a checkpoint; return False if that is not possible."""
+        """Set the attributes of ``parts`` to the values saved for a checkpoint; return False if there are none."""
         saved = self._saved.get(checkpoint)
         if saved is None or not parts:
             return False

@@ -53,7 +53,7 @@ class RegressionSuite:
     def wants(self, name: str, actions: tuple[str, ...]) -> bool:
         """Return whether a solved level would be remembered.
 
-        Of levels with the same actions and environment family, a check can only choose the first :attr:`limit`.
+        Of levels with the same actions and environment family, only the first few can be chosen by a check.
 
         Args:
             name: environment id or name of the level.
@@ -146,4 +146,5 @@ def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
 
 def _family(env_id: str) -> str:
     """Return the letters of an environment id, without the version at its end."""
-    return "".join(c for c in env_id.rpartition("-v")[0] if c.isalpha())
+    name, _, _version = env_id.partition("-v")
+    return "".join(c for c in name if c.isalpha())

@@ -529,7 +529,11 @@ def _filter_configs(category: Category, level: Level, pattern: str) -> Level | N
     full_name = f"{category.name}/{level.name}"
     if fnmatchcase(level.name.casefold(), folded) or fnmatchcase(full_name.casefold(), folded):
         return level
-    configs = tuple(config for config in level.configs if fnmatchcase(config.spec.id.casefold(), folded))
+    configs = tuple(
+        config
+        for config in level.configs
+        if fnmatchcase(config.spec.id.casefold(), folded) or fnmatchcase(config.name.casefold(), folded)
+    )
     return replace(level, configs=configs) if configs else None
 
 

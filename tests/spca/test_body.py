@@ -195,9 +195,14 @@ def test_a_body_without_rules_accepts_every_name() -> None:
         (
             "Collect  the Iron Ore",
             ["iron_ore", "iron", "ore_iron", "iron_ore"],
-            {"iron_ore": "iron ore", "iron": "iron"},
+            {"iron_ore": "Iron Ore", "iron": "Iron"},
         ),
         ("make a stone pickaxe", ["a1", "stone_pick", "stone_pickaxe"], {"stone_pickaxe": "stone pickaxe"}),
+        (
+            "Take the Red Tea, then pay the cashier.",
+            ["red_tea", "cashier", "pay_the"],
+            {"red_tea": "Red Tea", "cashier": "cashier", "pay_the": "pay the"},
+        ),
         ("", ["x"], {}),
     ],
 )
