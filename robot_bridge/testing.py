@@ -1,4 +1,7 @@
-"""What every Robot promises, simulated or not, near or at the other end of a wire; needs pytest."""
+"""What every Robot promises, simulated or not, near or at the other end of a wire; needs pytest.
+
+Call ``pytest.register_assert_rewrite("robot_bridge.testing")`` before the import, so that failures show their values.
+"""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ class GymnasiumWorld(ActingWorld):
     """
 
     restores: ClassVar[Restores] = "replay"
+    _mission_advice: ClassVar[str] = 'give the level a "mission", or write describe_mission'
     reads_observations: ClassVar[bool] = True
     """Whether :meth:`read` and :meth:`show` need nothing but observation and information, as a policy has them."""
 
@@ -220,7 +221,7 @@ class GymnasiumWorld(ActingWorld):
         with self._translate_errors("describe_mission"):
             self.mission = str(self.describe_mission(observation, info) or "")
         if not self.mission:
-            raise WorldError(f'{self.name}: no mission: give the level a "mission", or write describe_mission')
+            raise WorldError(f"{self.name}: no mission: {self._mission_advice}")
 
     def _observe(self, observation: Any, info: Mapping[str, Any]) -> None:
         """Take over what the environment returned."""
@@ -274,7 +275,7 @@ class GymnasiumWorld(ActingWorld):
         with self._translate_errors("describe_loss"):
             return self.describe_loss(self.observation, self.info)
 
-    def _pop_discoveries(self) -> tuple[str, ...]:
+    def pop_discoveries(self) -> tuple[str, ...]:
         found = tuple(self._found)
         self._found.clear()
         return found

@@ -137,7 +137,7 @@ class ActingWorld(ABC):
         """Return the names of the corrections that have changed a judgement of the simulator in this episode."""
         return ()
 
-    def _pop_discoveries(self) -> tuple[str, ...]:
+    def pop_discoveries(self) -> tuple[str, ...]:
         """Return the discoveries since the last call, such as kinds of things, and forget them."""
         return ()
 
@@ -234,7 +234,7 @@ class ActingWorld(ABC):
             raise RestoreError(f"{self.name}: only {done} of {count} primitives can be replayed: {error}") from error
         if self._hash() != checkpoint.state_hash:
             raise RestoreError(f"{self.name}: replaying {count} primitives led to another state")
-        self._pop_discoveries()  # what the primitives discover again is nothing new
+        self.pop_discoveries()  # what the primitives discover again is nothing new
 
     def _carry_out(self, plan: Plan, execution: PlanExecution) -> Outcome:
         trace: list[TraceStep] = []
@@ -270,5 +270,5 @@ class ActingWorld(ABC):
             "reward": self.reward,
             "corrections": self._corrections(),
             "state_hash": self._hash(),
-            "found": tuple(map(self.renaming.text, self._pop_discoveries())),
+            "found": tuple(map(self.renaming.text, self.pop_discoveries())),
         }

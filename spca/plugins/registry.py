@@ -25,7 +25,7 @@ from spca.contracts import LevelSpec
 from spca.llm.catalogue.catalogue import add_provider
 from spca.llm.providers.base import Provider, Target
 from spca.plan.engines import add_engine
-from spca.plugins.loaded import FLAGGED, LOADED, require_plugins
+from spca.plugins.loaded import FLAGGED, LOADED, OWN_PACKAGES, require_plugins
 from spca.protocols import Executor, PluginWorld, Policy
 from spca.sense import added_words, perception
 
@@ -230,9 +230,11 @@ def _list_loaded() -> set[str]:
 
 def _load_plugin(source: PluginSource) -> None:
     """Import a plugin, let it register, and record it."""
+    environments = _list_environments()
     module = source.import_plugin()
     register = getattr(module, "register", None)
-    if not callable(register) and not _registers_environments(source.module):
+    registers_environments = bool(_list_environments() - environments) or _has_environment(source.module)
+    if not callable(register) and not registers_environments:
         raise PluginError(f"{source.named_by} {source.given}: it has no function register(registry): write one")
     first_code = len(perception.VOCABULARY)
     if callable(register):
@@ -260,7 +262,15 @@ def _record_plugin(source: PluginSource, module: ModuleType, first_code: int) ->
         FLAGGED.append(source.given)
 
 
-def _registers_environments(module: str) -> bool:
+def _list_environments() -> frozenset[str]:
+    """Return the ids that Gymnasium knows, without those that Gymnasium and minigrid register by the path of a class."""
+    gymnasium = sys.modules.get("gymnasium")
+    specs: Mapping[str, Any] = gymnasium.registry if gymnasium else {}
+    own = tuple(f"{package}." for package in OWN_PACKAGES)
+    return frozenset(name for name, spec in specs.items() if not str(spec.entry_point).startswith(own))
+
+
+def _has_environment(module: str) -> bool:
     """Return whether Gymnasium knows an environment whose class lies in the module or in its package."""
     gymnasium = sys.modules.get("gymnasium")
     specs: Mapping[str, Any] = gymnasium.registry if gymnasium else {}

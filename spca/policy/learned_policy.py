@@ -48,6 +48,7 @@ class LearnedPolicy:
         self._default_level = find_level(level)
         self._close = close
         self._episode: PolicyEpisode | None = None
+        self._is_closed = False
 
     @property
     def plan(self) -> Plan | None:
@@ -75,7 +76,10 @@ class LearnedPolicy:
         Raises:
             WorldError: the observation cannot be read.
             SettingsError: there is no such level.
+            UserError: the policy was closed.
         """
+        if self._is_closed:
+            raise UserError("the policy was closed: load it again")
         self._end_episode()
         played = self._default_level if level is None else self._find_level(level)
         self._episode = PolicyEpisode(played, self._body, observation, _NO_INFO if info is None else info)
@@ -97,6 +101,7 @@ class LearnedPolicy:
 
     def close(self) -> None:
         """End the processes of the policy; a second call does nothing."""
+        self._is_closed = True
         self._end_episode()
         self._close()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final, Protocol, TypeAlias
 
 from spca.act.gymnasium_world import GymnasiumWorld
@@ -24,6 +25,7 @@ from spca.sense.grid_tracker import GridTracker
 from spca.sense.renaming import Renaming
 
 _OUTSIDE: Final = "its simulator is the caller's"
+_AS_MINIGRID: Final = "give the observation as MiniGrid returns it, without wrappers"
 
 
 class ObservedWorld(Protocol):
@@ -42,6 +44,8 @@ class ObservedWorld(Protocol):
     def begin_plan(self, plan: Plan, agent: AgentSource) -> PlanExecution: ...
 
     def advance_plan(self, execution: PlanExecution) -> Yielded | Finished | Failed: ...
+
+    def pop_discoveries(self) -> tuple[str, ...]: ...
 
 
 WorldStarter: TypeAlias = Callable[[Any, Mapping[str, Any]], ObservedWorld]
@@ -78,7 +82,7 @@ def make_world_starter(
     def start(observation: Any, info: Mapping[str, Any]) -> ObservedWorld:
         world = observed_class.__new__(observed_class)
         world._stream = _ObservationStream(observation, info)  # the constructor builds and resets its environment
-        world.__init__(level, 0, executor)
+        world.__init__(level if level.id else replace(level, id="the policy"), 0, executor)
         world.renaming = renaming
         observed: ObservedWorld = world
         return observed
@@ -106,7 +110,9 @@ class ObservedGrid(MappedWorld):
         _bind_loaded_numbers()
         self._tracker = GridTracker()
         self._observe(self._tracker.reset, observation)
-        self.mission = str(observation["mission"]).encode(errors="replace").decode()
+        if not isinstance(observation["mission"], str):
+            raise WorldError(f"the mission is no text, but {type(observation['mission']).__name__}: {_AS_MINIGRID}")
+        self.mission = observation["mission"].encode(errors="replace").decode()
 
     @property
     def one_life_reason(self) -> str:
@@ -126,7 +132,7 @@ class ObservedGrid(MappedWorld):
             raise WorldError(f"an observation of MiniGrid is a dict, not {type(observation).__name__}")
         missing = [part for part in ("image", "direction", "mission") if part not in observation]
         if missing:
-            raise WorldError(f"the observation has no {missing[0]!r}: give it as MiniGrid returns it, without wrappers")
+            raise WorldError(f"the observation has no {missing[0]!r}: {_AS_MINIGRID}")
         try:
             integrate(observation)
         except (ValueError, TypeError) as error:
@@ -187,6 +193,7 @@ class _ObservedMethods:
     """The methods by which a class of :class:`GymnasiumWorld` is fed with observations."""
 
     one_life_reason = _OUTSIDE
+    _mission_advice = "name the level that is played (level=)"
     _stream: _ObservationStream
 
     def build(self, level: LevelSpec) -> _ObservationStream:  # noqa: ARG002

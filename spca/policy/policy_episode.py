@@ -10,7 +10,7 @@ from typing import Any, Final
 from spca.act.plan_execution import PlanExecution
 from spca.body import Body
 from spca.code import library
-from spca.contracts import AgentSource, FailedPlan, Plan, Status
+from spca.contracts import AgentSource, FailedPlan, Plan, Snapshot, Status
 from spca.errors import WorldError
 from spca.evaluation.episodes import Episode
 from spca.evaluation.playing.player import Planning, normalise_reason
@@ -72,6 +72,7 @@ class PolicyEpisode:
         self._plans: Iterator[tuple[str, Plan | str]] = iter(())
         self._planned_from = ""
         self._plannings = 0
+        self._failed_before = 0  # number of failed plans when plans were listed last
         self._begun: set[tuple[str, str]] = set()
 
     def choose_primitive(self, observation: Any, info: Mapping[str, Any]) -> int:
@@ -109,27 +110,39 @@ class PolicyEpisode:
         """Begin the next plan that was not begun in the present state; return None if there is none."""
         snapshot = self.world.sense()
         state = repr(snapshot)
-        level = self._level
         if state != self._planned_from:
-            if self._plannings == MAX_PLANNINGS:
-                self.waiting_reason = f"it has planned {MAX_PLANNINGS} times"
-                return None
-            self._plannings += 1
+            self._plans = self._list_plans(snapshot)
             self._planned_from = state
-            self._plans = level.planning.list_plans(snapshot, level.episode, level.agent, self.failed)
+        plan = self._choose_plan(state)
+        # A model that is told of a failure may plan otherwise in the same state.
+        while plan is None and self._level.planning.model and len(self.failed) > self._failed_before:
+            self._plans = self._list_plans(snapshot)
+            plan = self._choose_plan(state)
+        if plan is None:
+            return None
+        self._begun.add((state, plan.text))
+        self.plan = plan
+        self.waiting_reason = ""
+        self._execution = self.world.begin_plan(plan, self._level.agent)
+        return self._execution
 
+    def _list_plans(self, snapshot: Snapshot) -> Iterator[tuple[str, Plan | str]]:
+        """Return the plans from the present state; none if the policy has planned too often."""
+        self._failed_before = len(self.failed)
+        if self._plannings == MAX_PLANNINGS:
+            return iter([("", f"it has planned {MAX_PLANNINGS} times")])
+        self._plannings += 1
+        level = self._level
+        return level.planning.list_plans(snapshot, level.episode, level.agent, self.failed)
+
+    def _choose_plan(self, state: str) -> Plan | None:
+        """Return the next plan that was not begun in the present state; None if there is none."""
         for planner, plan in self._plans:
             if isinstance(plan, str):
                 self.waiting_reason = normalise_reason("; ".join(plan.splitlines()))
-                continue
-            if (state, plan.text) in self._begun or not self._has_actions(plan):
-                continue
-            _LOG.debug("plan of %s: %s", planner, plan.text)
-            self._begun.add((state, plan.text))
-            self.plan = plan
-            self.waiting_reason = ""
-            self._execution = self.world.begin_plan(plan, level.agent)
-            return self._execution
+            elif (state, plan.text) not in self._begun and self._has_actions(plan):
+                _LOG.debug("plan of %s: %s", planner, plan.text)
+                return plan
         self.waiting_reason = self.waiting_reason or "no planner has a further plan"
         return None
 
@@ -154,7 +167,8 @@ class PolicyEpisode:
         if failure is not None:
             status = failure.status
             message = failure.message
-        self.failed.append(FailedPlan(self.plan.text, status.value, normalise_reason(message)))
+        found = self.world.pop_discoveries()
+        self.failed.append(FailedPlan(self.plan.text, status.value, normalise_reason(message), found))
 
     def _find_waiting_primitive(self) -> int:
         names = self._body.interface.primitives

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from spca.common.errors import SettingsError
+from spca.common.files import make_folder
 from spca.common.installation import ApplicationFunction, applications, find_runs
 from spca.common.text import one_line
 from spca.contracts import LevelInfo, Plan, Snapshot
@@ -42,7 +43,7 @@ def load_policy(
     level: LevelInfo | str | None = None,
     *,
     runs: str | Path | None = None,
-    plugins: Iterable[str] = (),
+    plugins: str | Iterable[str] = (),
     model: str = NO_MODEL,
     calls: str | Path | None = None,
     engine: str | None = None,
@@ -62,7 +63,7 @@ def load_policy(
         runs: the folder of runs; by default as for the command line.
         plugins: modules or files, as for ``--plugin``; a run that used plugins needs the same ones.
         model: the model that is asked for what no writer plans; ``none`` for none.
-        calls: folder for the requests to ``model``; embedded models need none.
+        calls: folder for the requests to ``model``; embedded models need none. Answers that it has are used again.
         engine: planning engine, as for ``--engine``.
         unsafe_no_sandbox: as ``--unsafe-no-sandbox``.
 
@@ -72,7 +73,7 @@ def load_policy(
         PluginError: the run used a plugin that is not loaded.
         SandboxError: generated code cannot be executed safely here.
     """
-    load_named_plugins(tuple(plugins))
+    load_named_plugins((plugins,) if isinstance(plugins, str) else tuple(plugins))
     learned = read_agent(run, runs)
     options = EvaluateOptions(
         episodes=EpisodeOptions(),
@@ -190,6 +191,8 @@ def _add_model(planning: Planning, settings: EvaluationSettings, solver: Solver,
     if is_recorded:
         require_usable(settings.planning.models)
     folder = Path.cwd() / (calls or "")
+    if is_recorded:
+        make_folder(folder / "state")
     phases = ApplicationFunction("main", "load_phases")()
     asker = ModelAsker(settings, phases, solver, folder)
     return replace(planning, model=settings.planner_model, asker=asker.begin_episode)

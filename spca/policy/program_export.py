@@ -28,9 +28,9 @@ _README: Final = """\
 `policy.py:make_policy` plays levels of MiniGrid and BabyAI with what the run `{run}` of Sense-Plan-Code-Act has
 learned: {writers}, and the library of actions. No model is asked.
 
-The package must be installed where the program runs: `pip install "sense-plan-code-act=={version}"`. Generated code
-runs in its sandbox (`spca doctor` tells whether it works). The first action of an episode takes a few seconds: a
-sandbox and a planner are started for each episode.
+The package sense-plan-code-act {version} must be installed where the program runs: its wheel, or its checkout.
+Generated code runs in its sandbox (`spca doctor` tells whether it works). The first action of an episode takes a few
+seconds: a sandbox and a planner are started for each episode.
 
 `learned/` holds the library, the problem writers with the levels that they have solved, and the settings. It is also
 what `spca.load_policy("{folder}")` reads.

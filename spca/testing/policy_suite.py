@@ -45,19 +45,29 @@ class PolicySuite:
 
     def play(self, policy: Policy, world: PluginWorld) -> list[int]:
         """Return the primitives of an episode; what the policy is shown must stay as it is."""
-        snapshot = world.sense()
-        policy.reset(snapshot.shown, snapshot.mission)
+        self.begin(policy, world)
         codes: list[int] = []
         while not world.over and len(codes) < self.steps:
-            shown = world.sense().shown
-            before = copy.deepcopy(shown)
-            code = policy.act(shown)
-            assert shown == before, "a policy changes nothing that it is shown"
-            assert type(code) is int, f"{code!r} is no whole number"
-            assert 0 <= code < len(world.body.primitives)
-            world.step(code)
-            codes.append(code)
+            codes.append(self.act(policy, world))
         return codes
+
+    def begin(self, policy: Policy, world: PluginWorld) -> None:
+        """Reset a policy to the start of a world's episode."""
+        snapshot = world.sense()
+        before = copy.deepcopy(snapshot.shown)
+        policy.reset(snapshot.shown, snapshot.mission)
+        assert snapshot.shown == before, "a policy changes nothing that it is shown"
+
+    def act(self, policy: Policy, world: PluginWorld) -> int:
+        """Execute and return the next primitive."""
+        shown = world.sense().shown
+        before = copy.deepcopy(shown)
+        code = policy.act(shown)
+        assert shown == before, "a policy changes nothing that it is shown"
+        assert type(code) is int, f"{code!r} is no whole number"
+        assert 0 <= code < len(world.body.primitives)
+        world.step(code)
+        return code
 
     def test_every_act_is_a_primitive(self, make: Callable[[], Policy], world: PluginWorld) -> None:
         assert self.play(make(), world)
@@ -73,9 +83,10 @@ class PolicySuite:
         episodes = []
         for _ in range(2):
             with closing(make_world()) as world:
-                episodes.append(self.play(policy, world))
+                codes = self.play(policy, world)
+                episodes.append((codes, dict(policy.usage)))
         if self.is_deterministic:
-            assert episodes[0] == episodes[1]
+            assert episodes[0] == episodes[1], "equal episodes have equal primitives, and usage is that of the episode"
 
     def test_policies_do_not_disturb_one_another(
         self, make: Callable[[], Policy], make_world: Callable[[], PluginWorld]
@@ -84,10 +95,13 @@ class PolicySuite:
             alone = self.play(make(), world)
         first = make()
         second = make()
-        with closing(make_world()) as world:
-            snapshot = world.sense()
-            second.reset(snapshot.shown, snapshot.mission)
-            second.act(snapshot.shown)
-            codes = self.play(first, world)
+        codes: list[int] = []
+        with closing(make_world()) as world, closing(make_world()) as other:
+            self.begin(first, world)
+            self.begin(second, other)
+            while not world.over and len(codes) < self.steps:
+                codes.append(self.act(first, world))
+                if not other.over:
+                    self.act(second, other)
         if self.is_deterministic:
             assert codes == alone

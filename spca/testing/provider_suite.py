@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from typing import ClassVar
@@ -36,6 +37,16 @@ def check_response(response: Response) -> None:
     for name, count in asdict(response.usage).items():
         assert count is None or (type(count) is int and count >= 0), name
     assert bool(response.tool_calls) == (response.finish is Finish.TOOL_CALL)
+
+
+def check_form(response: Response, form: Form) -> None:
+    """Check that a finished answer has the form that was asked for."""
+    if response.finish is not Finish.STOP:
+        return
+    if form is Form.JSON:
+        assert isinstance(json.loads(response.text), dict), "the answer is no object of JSON: refuse the form instead"
+    elif form is Form.SCHEMA:
+        LookArguments.model_validate_json(response.text)
 
 
 def check_error(error: ProviderError) -> None:
@@ -108,11 +119,14 @@ class ProviderSuite:
             assert form is not Form.TEXT, "words are the weakest form"
         else:
             check_response(response)
+            check_form(response, form)
 
     def test_tools_that_are_called_are_those_given(self, tested: Provider) -> None:
         response = self.ask(tested, tools=(LOOK,), tool_choice="auto")
         check_response(response)
         assert {call.name for call in response.tool_calls} <= {LOOK.name}
+        for call in response.tool_calls:
+            assert isinstance(call.arguments, Mapping), "the arguments of a tool are a dict"
 
     def test_the_model_is_among_those_named(self, tested: Provider) -> None:
         assert self.model_name in getattr(tested, "models", (self.model_name,))

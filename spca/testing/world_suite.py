@@ -87,11 +87,15 @@ class WorldSuite:
         harmless: codes of four or more primitives that do not end the episode from its start; by default, a random
             sequence is looked for.
         idle: code of a primitive that never changes the state; None if there is no such primitive.
+        solution: codes of primitives that complete the mission from its start; () if none are known.
+        loss: codes of primitives that end the episode without success; () if none are known.
     """
 
     one_life: ClassVar[bool] = False
     harmless: ClassVar[tuple[int, ...]] = ()
     idle: ClassVar[int | None] = None
+    solution: ClassVar[tuple[int, ...]] = ()
+    loss: ClassVar[tuple[int, ...]] = ()
 
     @pytest.fixture
     def make(self) -> Callable[[], World]:
@@ -134,6 +138,8 @@ class WorldSuite:
     def test_what_is_shown_can_be_drawn(self, world: World) -> None:
         for rows in (world.body.drawing.draw_rows, world.body.drawing.describe_end):
             assert all(isinstance(row, str) for row in rows(world.sense().shown))
+        if hasattr(world, "frame"):  # the world of a plugin, which people can watch
+            world.frame()
 
     def test_sensing_changes_nothing(self, world: World) -> None:
         before = world.checkpoint()
@@ -196,6 +202,7 @@ class WorldSuite:
         """Only a world that always has something new for one primitive lets it go on."""
         with closing(make()) as world:
             count = len(world.body.primitives)
+        ended: list[int] = []
         for code in range(count):
             plan = make_plan(("repeat", str(code), str(MAX_REPEATS)))
             with closing(make()) as world:
@@ -209,6 +216,25 @@ class WorldSuite:
                         world.run_sim(plan, ACTOR)
                 else:
                     assert (outcome.status, outcome.steps) == (Status.GOAL_NOT_REACHED, MAX_REPEATS)
+                    continue
+                ended.append(code)
+        assert ended, "nothing is ever stuck: does a state attribute change by itself that counts as progress?"
+
+    def test_the_solution_completes_the_mission(self, world: World) -> None:
+        if not self.solution:
+            pytest.skip("no solution is known: set the attribute solution")
+        plan = make_plan(("act", spell_codes(self.solution)))
+        outcome = world.run_sim(plan, ACTOR)
+        check_outcome(outcome, plan, world)
+        assert outcome.status is Status.SUCCESS, outcome.message
+
+    def test_a_loss_ends_the_episode_without_success(self, world: World) -> None:
+        if not self.loss:
+            pytest.skip("no loss is known: set the attribute loss")
+        plan = make_plan(("act", spell_codes(self.loss)))
+        outcome = world.run_sim(plan, ACTOR)
+        check_outcome(outcome, plan, world)
+        assert outcome.status is Status.REWARD_FAILED, outcome.message
 
     @pytest.fixture
     def idle_code(self) -> int:

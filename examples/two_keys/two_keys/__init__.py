@@ -8,9 +8,9 @@ from minigrid.core.world_object import Door, Goal, Key, WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 from minigrid.utils.rendering import fill_coords, point_in_rect
 
-constants.OBJECT_TO_IDX["statue"] = 11
-constants.COLORS["teal"] = constants.COLORS["blue"] // 2
-constants.COLOR_TO_IDX["teal"] = 6
+constants.OBJECT_TO_IDX["statue"] = 12
+constants.COLORS["amber"] = constants.COLORS["yellow"] // 2
+constants.COLOR_TO_IDX["amber"] = 7
 
 MISSION = "get to the green goal square"
 
@@ -35,7 +35,7 @@ class TwoKeys(MiniGridEnv):
     def _gen_grid(self, width, height):
         self.grid = Grid(width, height)
         self.grid.wall_rect(0, 0, width, height)
-        for wall, colour in ((4, "yellow"), (8, "teal")):
+        for wall, colour in ((4, "yellow"), (8, "amber")):
             self.grid.vert_wall(wall, 0)
             self.put_obj(Door(colour, is_locked=True), wall, self._rand_int(1, height - 1))
             self.place_obj(Key(colour), top=(wall - 3, 1), size=(2, height - 2))
@@ -51,4 +51,4 @@ gymnasium.register("MyLab-TwoKeys-v0", TwoKeys)
 
 def register(registry):
     registry.object_kind("statue", "m")
-    registry.colour("teal")
+    registry.colour("amber")

@@ -137,11 +137,11 @@ def test_nothing_is_discovered_twice(codes: list[int]) -> None:
     with closing(make(CopiedToy)) as world:
         start = world.checkpoint()
         walk(world, codes)
-        first = world._pop_discoveries()
+        first = world.pop_discoveries()
         assert len(set(first)) == len(first)
         world.restore(start)
         walk(world, codes)
-        assert world._pop_discoveries() == ()
+        assert world.pop_discoveries() == ()
 
 
 def plan(*names: str) -> Plan:

@@ -17,7 +17,8 @@ import pytest
 import spca
 from dataclasses import replace
 from spca.contracts import LevelSpec
-from spca.llm.providers.base import Finish, Response, Usage
+from spca.errors import UnsupportedFormError
+from spca.llm.providers.base import Finish, Form, Response, Usage
 from tests.support.inprocess import InProcessExecutor
 from spca.testing import PolicySuite, ProviderSuite, WorldSuite
 from tests.spca.act.test_gymnasium_interface import Lake, OnceLake, make_level
@@ -46,17 +47,38 @@ class Boastful(Lake):
 class Patient(Lake):
     def _state(self): return tuple(self.previous_actions)
 class Mortal(OnceLake): pass
+class Defeatist(Lake):
+    def is_success(self, reward, terminated): return False
+class Optimist(Lake):
+    def is_success(self, reward, terminated): return terminated
+class Unseen(Lake):
+    def frame(self): raise KeyError("no paint")
 class Odd(Lake):
     def _describe_shown(self): return {"place": {1, 2}}
 """ + "".join(
     f"class Test{name}(Base, WorldSuite):\n    world_class = {name}\n    idle = 3\n"
-    for name in ("Whole", "Forgetful", "Credulous", "Restless", "Boastful", "Patient", "Mortal", "Odd")
+    "    solution = (1, 1, 2, 2, 1, 2)\n    loss = (2, 1)\n"
+    for name in (
+        "Whole",
+        "Forgetful",
+        "Credulous",
+        "Restless",
+        "Boastful",
+        "Patient",
+        "Mortal",
+        "Defeatist",
+        "Optimist",
+        "Unseen",
+        "Odd",
+    )
 )
 
 PROVIDERS = """
 class Whole:
     def __init__(self, target): self.model = target.model
-    def complete(self, request): return Response("yes", Usage(1, 2))
+    def complete(self, request):
+        if request.schema and request.form is not Form.TEXT: raise UnsupportedFormError("words only")
+        return Response("yes", Usage(1, 2))
 class Texts(Whole):
     def complete(self, request): return "yes"
 class Miscounts(Whole):
@@ -69,6 +91,8 @@ class Crashes(Whole):
     def complete(self, request):
         if request.schema: raise KeyError("schema")
         return Response("yes")
+class Formless(Whole):
+    def complete(self, request): return Response("yes")
 class Once(Whole):
     count = 0
     def complete(self, request):
@@ -76,7 +100,7 @@ class Once(Whole):
         return 1 // (self.count < 2) and Response("yes")
 """ + "".join(
     f"class Test{name}(ProviderSuite):\n    @pytest.fixture\n    def make(self): return {name}\n"
-    for name in ("Whole", "Texts", "Miscounts", "Silent", "Calls", "Crashes", "Once")
+    for name in ("Whole", "Texts", "Miscounts", "Silent", "Calls", "Crashes", "Formless", "Once")
 )
 
 POLICIES = """
@@ -99,12 +123,26 @@ class Floating(Whole):
     def act(self, shown): return 1.0
 class Secret(Whole):
     usage = {"cost": {1}}
+class Shared(Whole):
+    def reset(self, shown, mission): Shared.total = 0
+    def act(self, shown):
+        Shared.total += 1
+        return Shared.total % 4
+class Greedy(Whole):
+    def __init__(self): self.usage = {"requests": 0}
+    def act(self, shown):
+        self.usage["requests"] += 1
+        return super().act(shown)
+class Burglar(Whole):
+    def reset(self, shown, mission):
+        super().reset(shown, mission)
+        shown.clear()
 class World:
     @pytest.fixture
     def make_world(self): return lambda: Lake(make_level(), 1, InProcessExecutor())
 """ + "".join(
     f"class Test{name}(World, PolicySuite):\n    @pytest.fixture\n    def make(self): return {name}\n"
-    for name in ("Whole", "Vandal", "Wild", "Lingering", "Floating", "Secret")
+    for name in ("Whole", "Vandal", "Wild", "Lingering", "Floating", "Secret", "Shared", "Greedy", "Burglar")
 )
 
 
