@@ -28,11 +28,10 @@ from spca.act.snapshots import Parts
 from spca.act.state_hash import NOT_STATE, hash_state
 from spca.bodies.grid.primitives import GridPrimitive
 from spca.common.errors import UserError
-from spca.common.text import one_line
 from spca.contracts import LevelSpec
 from spca.errors import WorldError
 from spca.llm.feedback import shorten_middle
-from spca.plugins.loaded import is_loaded
+from spca.plugins.loaded import require_loaded
 from spca.protocols import Executor
 from spca.sandbox.executor import default_executor
 from spca.sense import perception
@@ -82,24 +81,10 @@ def check_ids(env_ids: Iterable[str]) -> None:
     """
     known = _gymnasium().registry
     for env_id in env_ids:
-        name = _require_loaded(env_id)
+        name = require_loaded(env_id)
         if name not in known:
             nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
             raise UserError(f"unknown environment {env_id!r}: the nearest that is known is {nearest!r}")
-
-
-def _require_loaded(env_id: str) -> str:
-    """Return the id without the module in ``module:Id-v0``.
-
-    An id may come from a run folder, so that the module is not imported here.
-
-    Raises:
-        UserError: the module is not loaded.
-    """
-    module, _, name = env_id.rpartition(":")
-    if module and not is_loaded(module):
-        raise UserError(f"{env_id}: the module {one_line(module)} is not loaded: give --plugin {one_line(module)}")
-    return name
 
 
 def _require_grid_view(env: Any, env_id: str) -> None:
@@ -211,7 +196,7 @@ class MiniGridEnv(MappedWorld):
         self._seed = seed
         self._upstream_rules = upstream_rules
         mode = "human" if render else None
-        name = _require_loaded(spec.id)
+        name = require_loaded(spec.id)
         with _translate_errors(f"{spec.name}: cannot be built"), _quiet():
             fixed: dict[str, Any] = {"render_mode": mode, "disable_env_checker": True}
             self._env = _gymnasium().make(name, **spec.kwargs, **fixed)

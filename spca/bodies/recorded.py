@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import astuple
 from typing import Any, Final
 
+from spca.bodies.grid.body import GRID
 from spca.bodies.grid.primitives import PRIMITIVE_METHODS
 from spca.body import Body
+from spca.common.errors import PluginError
 
 BODY: Final = "body"
 """Field of ``run.json`` and ``evaluation.json``: the body of the run."""
@@ -32,6 +34,25 @@ def describe_body(body: Body) -> dict[str, Any]:
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "primitives": list(body.interface.primitives),
     }
+
+
+def require_same_body(record: Mapping[str, Any], body: Body, what: str) -> None:
+    """Raise an error if a folder was made with another body, such as one that reads its names from a changed file.
+
+    The grid's body is not compared, because it changes with the version of this program.
+
+    Args:
+        record: content of ``run.json`` or ``evaluation.json``.
+        what: the folder, for the message.
+
+    Raises:
+        PluginError: the bodies differ.
+    """
+    recorded = record.get(BODY)
+    if not isinstance(recorded, Mapping) or body is GRID:
+        return
+    if recorded.get("sha256") != describe_body(body)["sha256"]:
+        raise PluginError(f"{what} was made with another body {body.name}: load the plugin as it was")
 
 
 def list_primitives(info: Mapping[str, Any]) -> tuple[str, ...]:

@@ -35,5 +35,5 @@ def study_ablations(
     tables = path / TABLE
     print(one_line(f"tables: {tables}.md and {tables}.json"))
     report_arguments = shlex.join(study.list_report_arguments())
-    print(one_line(f"look at it: {program()} {report_arguments}"))
+    print(one_line(f"look at it: {program()} {report_arguments}{format_plugin_flags()}"))
     return EXIT_FINISHED

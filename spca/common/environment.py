@@ -29,6 +29,9 @@ from spca.common.errors import FileError, SettingsError
 from spca.common.files import read_text
 from spca.common.installation import applications
 
+PLUGINS_VARIABLE: Final = "SPCA_PLUGINS"
+"""The variable that names plugins; a ``.env`` must not set it."""
+
 KNOWN_VARIABLES: Final = (
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_BASE_URL",
@@ -49,12 +52,12 @@ KNOWN_VARIABLES: Final = (
     "SPCA_PLANNER_MODEL",
     "SPCA_PLANNER_SMALL_EFFORT",
     "SPCA_PLANNER_SMALL_MODEL",
-    "SPCA_PLUGINS",
+    PLUGINS_VARIABLE,
     "SPCA_PROGRAM",
     "SPCA_SERVERS",
     "SPCA_UNSAFE_NO_SANDBOX",
 )
-"""Variables that the programs of this project read, and that a ``.env`` may set."""
+"""Variables that the programs of this project read."""
 
 _OUR_PREFIX: Final = "SPCA_"
 _MIN_LIKENESS: Final = 0.9
@@ -139,6 +142,8 @@ def _check_lines(path: Path, text: str, servers: Collection[str]) -> None:
         name = binding.key or ""
         if binding.error or "=" in name or (name and binding.value is None):
             raise SettingsError(f"{path}, line {line}: it sets no variable or leaves a quote open: write NAME=VALUE")
+        if name == PLUGINS_VARIABLE:  # a file in a folder must not name code to execute
+            raise SettingsError(f"{path}, line {line}: {name} is read from the environment only: set it there, or give --plugin")
         if name:  # else it is a comment, or blank lines
             values[name] = binding.value or ""
             lines[name] = line

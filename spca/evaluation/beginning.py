@@ -8,8 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
+from spca.bodies.recorded import require_same_body
 from spca.common.command import complain
 from spca.common.installation import applications, find_runs
+from spca.errors import WorldError
 from spca.evaluation.episodes import Episode
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.learned import read_learned
@@ -74,10 +76,13 @@ def _explain_one_life(attempts: int, episodes: Sequence[Episode], phases: Phases
     for name, episode in first_by_world.items():
         if not name:
             continue
-        with closing(phases.make_world(episode.spec, episode.seed)) as world:
-            if reason := world.one_life_reason:
-                life = f"{name} has one life ({reason}), and each plan goes on from where the last one ended"
-                complain(f"warning: --attempts {attempts}: not in this world: {life}")
+        try:
+            with closing(phases.make_world(episode.spec, episode.seed)) as world:
+                reason = world.one_life_reason
+        except WorldError:  # the episode will tell it
+            continue
+        if reason:
+            complain(f"warning: --attempts {attempts} has no effect: the world {name} cannot go back ({reason})")
 
 
 def resume_evaluation(options: EvaluateOptions, name: str, phases: Phases) -> Prepared:
@@ -91,12 +96,14 @@ def resume_evaluation(options: EvaluateOptions, name: str, phases: Phases) -> Pr
     """
     folder = EvaluationFolder.find(find_runs(options.how.runs), name)
     require_plugins(folder.record, f"evaluation {folder.id}", exactly=True)
+    require_same_body(folder.record, folder.settings.planning.body, f"evaluation {folder.id}")
     curriculum = load(folder.curriculum).play_in(folder.settings.planning.world)
     settings = resume_settings(options, folder.settings, curriculum)
     check_versions(folder.record["versions"])
     folder.agents()  # raises ResumeError if an agent cannot be used
 
     tasks = curriculum.tasks()
+    phases.check_ids(task.env_id for task in tasks if not task.world)
     known_ids = phases.known_ids() if settings.outside else ()
     outside = find_outside(known_ids, (task.env_id for task in tasks))
     episodes = select_episodes(settings, tasks, outside.tasks)

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spca.bodies.recorded import require_same_body
 from spca.code.policy import check as policy
 from spca.common.errors import SettingsError
 from spca.common.files import read_text
 from spca.common.plugins.plugin_records import PLUGINS
 from spca.common.text import escape_code
 from spca.contracts import AgentSource
-from spca.errors import PatchError
+from spca.errors import PatchError, ResumeError
 from spca.plugins.loaded import require_plugins
 from spca.plugins.registry import MINIGRID, find_body
 from spca.runs.curriculum import Curriculum, Task, parse
@@ -88,7 +89,10 @@ def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learne
 
     settings = files.info["settings"]
     world = settings.get("world", MINIGRID)
+    if not isinstance(world, str):
+        raise ResumeError(f"{source} cannot be read: its world is no text")
     body = find_body(world)
+    require_same_body(files.info, body, f"run {source}")
     agents: dict[str, AgentSource] = {}
     for category, name in files.agents.items():
         agents[category] = AgentSource(files.texts[name])

@@ -11,7 +11,7 @@ from spca.common.command import program
 from spca.common.files import write_atomic
 from spca.common.installation import where_runs_lie
 from spca.common.text import one_line
-from spca.errors import ReportError
+from spca.errors import ReportError, WorldError
 from spca.evaluation.eval_folder import RECORD, REPORT, EvaluationFolder
 from spca.evaluation.figures import show
 from spca.evaluation.playing.harness import results
@@ -123,7 +123,10 @@ def replay_episode(
     played = next(matches, None)
     if played is None:
         raise ReportError(f"there is no episode {name!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
-    trajectory = make_trajectory(played, make_world, upstream_rules=folder.settings.upstream_rules)
+    try:
+        trajectory = make_trajectory(played, make_world, upstream_rules=folder.settings.upstream_rules)
+    except WorldError as error:
+        raise ReportError(f"the episode cannot be played: {error}") from error
     title = f"{played.episode.name} of {folder.id}"
     # An evaluation does not record which lines of code yielded the primitives, so the recording has no lines.
     recording = Recording(folder.path, name, title, trajectory, folder.record)

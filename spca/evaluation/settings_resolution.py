@@ -10,7 +10,7 @@ from spca.common.environment import load_environment
 from spca.common.errors import SettingsError
 from spca.evaluation.eval_folder import EvaluationSettings
 from spca.evaluation.learned import Learned
-from spca.evaluation.options import DEFAULT_SEEDS, EMBEDDED, NO_MODEL, EvaluateOptions, PlannerOptions
+from spca.evaluation.options import DEFAULT_SEEDS, EMBEDDED, NO_MODEL, EpisodeOptions, EvaluateOptions, PlannerOptions
 from spca.evaluation.outside import CATEGORY
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.plugins.registry import MINIGRID
@@ -36,14 +36,16 @@ def resolve_evaluation(options: EvaluateOptions, learned: Learned) -> Evaluation
     default_model = EMBEDDED if words is None and world == MINIGRID else NO_MODEL
     model = options.planner.planner_model or default_model
     require_one_process(options.how.workers, model)
-    if episodes.versus and world != MINIGRID:
-        raise SettingsError(f"--versus {episodes.versus}: the bot plays no levels of the world {world}: leave it out")
+    if world != MINIGRID:
+        _refuse_flags_of_minigrid(episodes, world)
 
     learned_categories = name_taught(learned.categories, learned.tasks, outside=episodes.outside)
     bare_prompt = run_settings.get("bare_prompt", False)
     recorded_prompts = run_settings.get("prompts")
     run_prompts = recorded_prompts if isinstance(recorded_prompts, str) else None
     planning = _resolve_planning(options.planner, model, words, run_prompts, world, bare_prompt=bare_prompt)
+    if words is not None and planning.body.vocabulary is None:
+        raise SettingsError(f"--rename-words: the body {planning.body.name} names no words to rename: leave it out")
     if model != NO_MODEL:
         require_able_models(planning)
     categories, ids = learned.curriculum.split_selection(episodes.only)
@@ -63,6 +65,20 @@ def resolve_evaluation(options: EvaluateOptions, learned: Learned) -> Evaluation
         rename_words=words,
         upstream_rules=episodes.upstream_rules or bool(run_settings.get("upstream_rules")),
     )
+
+
+def _refuse_flags_of_minigrid(episodes: EpisodeOptions, world: str) -> None:
+    """Raise SettingsError for the first flag that has no effect in the world of a plugin."""
+    flags = {
+        f"--versus {episodes.versus}": bool(episodes.versus),
+        "--outside": episodes.outside,
+        "--upstream-rules": episodes.upstream_rules,
+    }
+    given = next((flag for flag, is_given in flags.items() if is_given), None)
+    if given is not None:
+        raise SettingsError(
+            f"{given}: it is of the world {MINIGRID}, and the agent plays the world {world}: leave it out"
+        )
 
 
 def _resolve_planning(

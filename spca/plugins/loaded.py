@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
+from spca.common.errors import PluginError
 from spca.common.plugins.plugin_records import PLUGINS, PluginRecord, require_no_other, require_recorded
+from spca.common.text import one_line
 
 LOADED: Final[list[PluginRecord]] = []
 """The plugins of this process, in the order in which they were loaded; the registry appends to the list."""
@@ -31,6 +33,20 @@ def loaded_plugins() -> tuple[PluginRecord, ...]:
 def is_loaded(module: str) -> bool:
     """Return whether a module is a loaded plugin, or a part of a package whose environments need no plugin."""
     return module.partition(".")[0] in OWN_PACKAGES or module in {plugin.name for plugin in LOADED}
+
+
+def require_loaded(env_id: str) -> str:
+    """Return the id without the module in ``module:Id-v0``.
+
+    An id may come from a run folder, so that the module is not imported here.
+
+    Raises:
+        PluginError: the module is not loaded.
+    """
+    module, _, name = env_id.rpartition(":")
+    if ":" in env_id and not is_loaded(module):
+        raise PluginError(f"{env_id}: the module {one_line(module)} is not loaded: give --plugin {one_line(module)}")
+    return name
 
 
 def record_plugins() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Load the plugins that a user has named; without plugins the registry is not imported, which saves start-up time."""
+"""Load the plugins that a user has named."""
 
 from __future__ import annotations
 

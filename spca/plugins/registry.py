@@ -222,6 +222,7 @@ def load_environment_module(module: str, env_id: str) -> None:
     """
     source = PluginSource.parse(module, f"{env_id}:")
     _record_plugin(source, source.import_plugin(), len(perception.VOCABULARY))
+    FLAGGED.append(module)  # a command that goes on with a run folder does not import what the folder names
 
 
 def _list_loaded() -> set[str]:
@@ -263,7 +264,7 @@ def _record_plugin(source: PluginSource, module: ModuleType, first_code: int) ->
 
 
 def _list_environments() -> frozenset[str]:
-    """Return the ids that Gymnasium knows, without those that Gymnasium and minigrid register by the path of a class."""
+    """Return the ids in Gymnasium's registry, without those that it and minigrid register by the path of a class."""
     gymnasium = sys.modules.get("gymnasium")
     specs: Mapping[str, Any] = gymnasium.registry if gymnasium else {}
     own = tuple(f"{package}." for package in OWN_PACKAGES)

@@ -27,7 +27,7 @@ _OF_THE_MACHINE: Final = (
     (MAY_CHANGE_ON_RESUME - {"max_output_tokens"})
     | OF_THIS_SESSION.keys()
     | MODELS
-    | {"curriculum", "workspace", "unsafe_no_sandbox"}
+    | {"curriculum", "workspace", "unsafe_no_sandbox", "prompts"}
 )
 """Settings that depend on the machine or on the models, so that their flags are not part of an example."""
 

@@ -458,6 +458,9 @@ def _require_id(value: object, where: str) -> str:
     """Return ``value`` if it is an environment id that can be a part of a file name; else raise an error."""
     if not isinstance(value, str) or not _is_printable_word(value):
         raise CurriculumError(f"{where} must be an environment id, not {_quote_json(value)}")
+    module, colon, _ = value.rpartition(":")
+    if colon and not all(part.isidentifier() for part in module.split(".")):
+        raise CurriculumError(f"{where}: {_quote_json(module)} before the colon is no module of Python")
     _check_length(value, where)
     return value
 

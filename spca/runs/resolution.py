@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from spca.bodies.recorded import require_same_body
 from spca.common.environment import load_environment
 from spca.common.errors import SettingsError
 from spca.common.installation import applications, find_runs, home
@@ -62,6 +63,8 @@ def find_run(options: RunOptions, *, asks_models: bool = True) -> tuple[Settings
         options = take_world_of_curriculum(options)
     environ = load_environment((*options.models.where.servers, *key_variables))
     settings = resolve_settings(options, environ, recorded)
+    if begun is not None:
+        require_same_body(begun.info, settings.body, f"run {begun.folder.run_id}")
     if asks_models:
         require_able_models(settings)
     return settings, begun

@@ -204,7 +204,7 @@ def play_run(
     """
     tasks = select_tasks(settings, begun)
     if begun is None:
-        _try_first_world(tasks, phases.make_world)
+        _try_first_world(tasks, phases.make_world, settings.seed)
     with prepare_run(settings, tasks, phases.check_ids, begun) as prepared:
         exit_handler.go_on = prepared.go_on
         display = Display(tasks, paid=prepared.models.cost_money, quiet=settings.quiet, greets=greets)
@@ -212,7 +212,7 @@ def play_run(
     return exit_handler.code
 
 
-def _try_first_world(tasks: Sequence[Task], make_world: PlayedWorldMaker) -> None:
+def _try_first_world(tasks: Sequence[Task], make_world: PlayedWorldMaker, seed: int) -> None:
     """Build the world of the first level if a plugin makes it, so that a broken plugin ends the command at once.
 
     Raises:
@@ -221,7 +221,7 @@ def _try_first_world(tasks: Sequence[Task], make_world: PlayedWorldMaker) -> Non
     for task in tasks[:1]:
         if task.world:
             try:
-                make_world(task.spec, 1 if task.seed is None else task.seed).close()
+                make_world(task.spec, seed if task.seed is None else task.seed).close()
             except WorldError as error:
                 raise SettingsError(f"--world {task.world}: {error}") from error
 

@@ -25,6 +25,25 @@ RELIC_ROOM = "MyLab-RelicRoom-v0"
 EMPTY = "MiniGrid-Empty-5x5-v0"
 PLANTED = "import pathlib\npathlib.Path({mark!r}).touch()\ndef register(registry): pass\n"
 
+BAD_PARTS = """
+import sys
+from spca.bodies.grid.body import GRID
+
+class Five:
+    models = 5
+    def complete(self, request): pass
+
+def raise_error(error): raise error
+
+def register(registry):
+    registry.world("raising", GRID, lambda *_: raise_error(KeyError("no room")))
+    registry.world("leaving", GRID, lambda *_: sys.exit(0))
+    registry.world("none", GRID, lambda *_: None)
+    registry.provider("raising", lambda _: raise_error(ValueError("no key")))
+    registry.provider("none", lambda _: None)
+    registry.provider("five", lambda _: Five())
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Lab:
@@ -160,6 +179,37 @@ def test_the_module_of_an_id_in_a_run_folder_is_not_imported(lab: Lab, name: str
     chosen = write_curriculum(tmp_path / "rooms.json", f"planted:{EMPTY}")
     lab.call("--curriculum", chosen, "--runs", tmp_path / "more", PYTHONPATH=str(tmp_path))
     assert mark.exists()  # of the user's own file it is
+
+
+def test_the_module_of_an_id_in_an_evaluation_folder_is_not_imported(lab: Lab, tmp_path: Path) -> None:
+    where = ("--runs", tmp_path / "runs", "--workspace", tmp_path / "workspace", "--quiet")
+    assert lab.call("--only", EMPTY, *where)[0] == 0
+    run = only_run(tmp_path / "runs")
+    seeds = ("--seeds", "500:502", "--planner-model", "none", "--versus", "bot")
+    assert lab.call("evaluate", "--agent", run, *seeds, "--runs", tmp_path / "eval")[0] == 0
+    evaluation = next((tmp_path / "eval").glob("*/evaluation.json")).parent
+    for path in (*evaluation.rglob("*.json"), *evaluation.rglob("*.jsonl")):
+        path.write_text(path.read_text("utf-8").replace(f'"{EMPTY}', f'"planted:{EMPTY}'), encoding="utf-8")
+    mark = tmp_path / "imported"
+    (tmp_path / "planted.py").write_text(PLANTED.format(mark=str(mark)), encoding="utf-8")
+    for played in ("bot.jsonl", "proofs.jsonl"):  # all episodes were played, but not these
+        (evaluation / played).unlink(missing_ok=True)
+    _, shown, errors = lab.call(
+        "evaluate", "--resume", evaluation.name, "--runs", tmp_path / "eval", PYTHONPATH=str(tmp_path)
+    )
+    assert not mark.exists()
+    assert "the module planted is not loaded: give --plugin planted" in shown + errors
+
+
+def test_a_plugin_whose_parts_cannot_be_made_is_one_line(lab: Lab, tmp_path: Path) -> None:
+    bad = tmp_path / "bad_parts.py"
+    bad.write_text(BAD_PARTS, encoding="utf-8")
+    plugin = ("--plugin", bad, "--plugin", "parrot.py", "--runs", tmp_path / "runs", "--max-calls", 4)
+    asked = ("--planner-model", "parrot/polly", "--coder-model", "parrot/polly")
+    for world, words in (("raising", "KeyError: 'no room'"), ("leaving", "SystemExit: 0"), ("none", "made NoneType")):
+        assert words in lab.refuse(*plugin, *asked, "--world", world, "--only", EMPTY)
+    for name, words in (("raising", "ValueError: no key"), ("none", "no method complete"), ("five", "are int, not")):
+        assert words in lab.refuse(*plugin, "--planner-model", f"{name}/a", "--only", EMPTY)
 
 
 def test_a_paused_run_goes_on_with_its_plugin_alone(lab: Lab, tmp_path: Path) -> None:

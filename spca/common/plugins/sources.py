@@ -18,15 +18,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, Self
 
+from spca.common.environment import PLUGINS_VARIABLE
 from spca.common.errors import PluginError
 from spca.common.text import one_line
 
-PLUGINS_VARIABLE: Final = "SPCA_PLUGINS"
-"""Environment variable that names plugins, separated by commas or by the separator of search paths (``:``)."""
 FLAG: Final = "--plugin"
 """Flag that names a plugin."""
 ENTRY_POINTS: Final = "spca.plugins"
 """Group of entry points by which an installed package names its plugin."""
+_PLUGIN_FOLDERS: Final[set[str]] = set()
+"""Folders of plugin files, in which modules are searched last."""
 _MAX_CAUSE: Final = 300
 """Maximum number of characters of a plugin's error in a message."""
 
@@ -58,9 +59,13 @@ class PluginSource:
                 return cls(text, text, named_by)
             raise PluginError(f"{named_by} {one_line(text)}: a plugin is a dotted module or the path of a .py file")
 
-        path = Path.cwd() / Path(text).expanduser()
-        if not path.is_file():
-            raise PluginError(f"{named_by} {one_line(text)}: there is no such file")
+        try:
+            path = Path.cwd() / Path(text).expanduser()
+            is_there = path.is_file()
+        except (OSError, RuntimeError, ValueError):  # such as an unknown user, or a name that is too long
+            is_there = False
+        if not is_there:
+            raise PluginError(f"{named_by} {one_line(text)[:_MAX_CAUSE]}: there is no such file")
         if path.suffix != ".py" or not path.stem.isidentifier():
             raise PluginError(
                 f"{named_by} {one_line(text)}: the file is to be called NAME.py, with an identifier as NAME"
@@ -97,8 +102,9 @@ class PluginSource:
     def _import_file(self) -> ModuleType:
         known = sys.modules.get(self.module)
         found = known.__spec__ if known else util.find_spec(self.module)
-        is_other = found is not None and (not found.origin or Path(found.origin).resolve() != Path(self.given))
-        if is_other:
+        origin = Path(found.origin).resolve() if found and found.origin else None
+        lies_beside_a_plugin = not known and origin is not None and str(origin.parent) in _PLUGIN_FOLDERS
+        if found and origin != Path(self.given) and not lies_beside_a_plugin:
             raise PluginError(f"{self.named_by} {self.given}: another module is called {self.module}: rename the file")
         if known:
             return known
@@ -106,6 +112,7 @@ class PluginSource:
         folder = str(Path(self.given).parent)
         if folder not in sys.path:
             sys.path.append(folder)  # last, so that files beside the plugin replace no module
+            _PLUGIN_FOLDERS.add(folder)
         spec = util.spec_from_file_location(self.module, self.given)
         if spec is None or spec.loader is None:
             raise PluginError(f"{self.named_by} {self.given}: Python cannot import such a file")

@@ -46,6 +46,8 @@ from spca.evaluation.seeds import Seeds
 from spca.evaluation.settings_resolution import require_one_process
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import format_servers
+from spca.plugins.loaded import record_plugins, require_plugins
+from spca.plugins.registry import MINIGRID
 from spca.report.read.origin import describe_origin
 from spca.runs import curriculum
 from spca.runs.curriculum import Curriculum
@@ -55,12 +57,19 @@ from spca.runs.options import (
     KeptOptions,
     ModelOptions,
     RunOptions,
+    SelectionOptions,
     ServerOptions,
     SolverOptions,
 )
 from spca.runs.provenance import source_info
 from spca.runs.recording.folder import Begun, RunFolder, existing, new_run_id
-from spca.runs.resolution import find_run, resolve_models, resolve_settings, take_world_of_curriculum
+from spca.runs.resolution import (
+    find_run,
+    require_able_models,
+    resolve_models,
+    resolve_settings,
+    take_world_of_curriculum,
+)
 from spca.runs.settings import Settings
 
 RECORD_OF_STUDY: Final = "study.json"
@@ -93,6 +102,7 @@ def begin_study(options: StudyOptions) -> Path:
         display=options.display,
     )
     learning = resolve_settings(take_world_of_curriculum(run_options), environ)
+    require_able_models(learning)
     curriculum.load_modules_of_curriculum(learning, None)
     all_levels = curriculum.load(Path(learning.curriculum))
     levels = all_levels.select(start_category=learning.start_category, only=learning.only)
@@ -107,9 +117,10 @@ def begin_study(options: StudyOptions) -> Path:
     record = {
         "settings": list(options.settings or usable),
         "seeds": str(options.seeds or DEFAULT_SEEDS),
-        "frozen_planner": _choose_frozen_planner(options, environ),
+        "frozen_planner": _choose_frozen_planner(options, environ, learning.world),
         "options": learning.record(),
         "source": source_info(learning, applications(), text),
+        **record_plugins(),
     }
     path = find_runs(options.runs) / new_run_id()
     make_folder(path)
@@ -131,6 +142,7 @@ def resume_study(options: StudyOptions, name: str) -> Path:
     for flag, value in _list_fixed_options(options).items():
         if value not in (None, False, ()):
             raise ResumeError(f"{flag} was chosen when the study began: leave it out")
+    require_plugins(RunFolder(path).read_json(RECORD_OF_STUDY), f"study {path.name}", exactly=True)
     return path
 
 
@@ -162,12 +174,12 @@ def _list_fixed_options(options: StudyOptions) -> dict[str, object]:
     }
 
 
-def _choose_frozen_planner(options: StudyOptions, environ: Mapping[str, str]) -> str:
+def _choose_frozen_planner(options: StudyOptions, environ: Mapping[str, str], world: str) -> str:
     """Return the model that plans when no writer has a plan in the evaluations of a study.
 
     The model is checked at once, because otherwise an error would appear only after the first run has learned.
     """
-    default_model = EMBEDDED if options.rename_words is None else NO_MODEL
+    default_model = EMBEDDED if options.rename_words is None and world == MINIGRID else NO_MODEL
     model = options.frozen_planner or default_model
     require_one_process(options.workers, model)
     if model == NO_MODEL:
@@ -176,7 +188,9 @@ def _choose_frozen_planner(options: StudyOptions, environ: Mapping[str, str]) ->
     coder = "reference/coder" if is_embedded else model
     models = ModelOptions(planner_model=model, planner_small_model=model, coder_model=coder)
     ablations = AblationOptions(rename_words=options.rename_words)
-    settings = resolve_settings(RunOptions(models=models, ablations=ablations), environ)
+    selection = SelectionOptions(world=world)
+    settings = resolve_settings(RunOptions(selection=selection, models=models, ablations=ablations), environ)
+    require_able_models(settings)
     return str(settings.models.planner)
 
 

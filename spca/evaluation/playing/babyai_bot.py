@@ -14,14 +14,18 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final, Self, SupportsIndex
 
+from spca.common.plugins.plugin_records import PluginRecord
 from spca.common.text import one_line
 from spca.contracts import LevelSpec
 from spca.evaluation.proof.simulator import open_simulator
+from spca.plugins.loaded import loaded_plugins
+from spca.plugins.named import load_same_plugins
 
 UNSUPPORTED: Final = "unsupported: the bot reads the instructions of BabyAI, which this environment lacks"
 HUNG: Final = "hung: the bot changes its plan without end"
@@ -96,7 +100,7 @@ class BotPeer:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, child_connection = context.Pipe()
-        args = (child_connection, self._upstream_rules, self._cpu_limit)
+        args = (child_connection, self._upstream_rules, self._cpu_limit, loaded_plugins())
         with child_connection:
             process = context.Process(target=_serve, args=args, daemon=True)
             process.start()
@@ -110,7 +114,9 @@ class BotPeer:
             self._process = None
 
 
-def _serve(connection: Connection[Any, Any], upstream_rules: bool, cpu_limit: float) -> None:
+def _serve(
+    connection: Connection[Any, Any], upstream_rules: bool, cpu_limit: float, plugins: Sequence[PluginRecord]
+) -> None:
     """Receive pairs (level, seed), play each episode and send the result.
 
     The loop ends when the connection is closed or the parent process is gone.
@@ -119,6 +125,7 @@ def _serve(connection: Connection[Any, Any], upstream_rules: bool, cpu_limit: fl
     # The timer below sends SIGPROF, whose default action ends the process even if the process never returns to Python.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     threading.Thread(target=_follow_parent, daemon=True).start()
+    load_same_plugins(plugins)
     with contextlib.suppress(EOFError, OSError):
         while True:
             level, seed = connection.recv()

@@ -27,6 +27,7 @@ from spca.evaluation.proof.goals import (
     TakeGoal,
 )
 from spca.evaluation.proof.missions import Mission
+from spca.plugins.loaded import require_loaded
 
 
 class UnknownRulesError(ValueError):
@@ -53,10 +54,14 @@ def open_simulator(level: LevelSpec | str, seed: int, upstream_rules: bool = Fal
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            environment: Any = gymnasium.make(spec.id, **spec.kwargs, disable_env_checker=True).unwrapped
+            name = require_loaded(spec.id)
+            wrapped: Any = gymnasium.make(name, **spec.kwargs, disable_env_checker=True)
+            environment = wrapped.unwrapped
             environment.reset(seed=seed)
         except (Exception, SystemExit) as error:  # boundary: level generators raise errors of many kinds
             raise WorldError(one_line(f"{spec.name}: {type(error).__name__}: {error}")) from error
+    if "max_episode_steps" in spec.kwargs:  # else the environment keeps its own limit
+        environment.max_steps = min(environment.max_steps, spec.kwargs["max_episode_steps"])
     if not upstream_rules:
         apply_corrections(environment, lambda _: None)
     return environment

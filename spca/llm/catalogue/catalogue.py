@@ -8,6 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+from spca.common.errors import UserError
+from spca.common.text import one_line
 from spca.errors import ProviderConfigError, UnknownModelError
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.model_table import ModelTable
@@ -132,7 +134,7 @@ class Catalogue:
             if hint := self.suggest(ref):  # the name may be wrong in addition
                 raise ProviderConfigError(f"{error}{hint}") from error
             raise
-        models: Sequence[str] = getattr(provider, "models", (ref.name,))
+        models = _list_models(provider, ref)
         if ref.name not in models:
             choices = ", ".join(f"{ref.prefix}/{name}" for name in models)
             raise ProviderConfigError(f"unknown model {str(ref)!r}: choose one of {choices}")
@@ -147,7 +149,7 @@ class Catalogue:
         if ref.prefix in ADDED_PROVIDERS:
             if target.is_named:
                 raise ProviderConfigError(f"{ref}: a plugin and a server are called {ref.prefix}: rename the server")
-            return ADDED_PROVIDERS[ref.prefix](target)
+            return _make_added(ADDED_PROVIDERS[ref.prefix], ref, target)
 
         protocol = "openai" if target.is_named else ref.prefix  # servers that the user has added speak OpenAI's
         module_name, class_name = PROVIDERS[protocol]
@@ -228,3 +230,33 @@ class Catalogue:
 
 def _did_you_mean(ref: ModelRef | None) -> str:
     return f" (did you mean {ref}?)" if ref else ""
+
+
+def _make_added(make: Callable[[Target], Provider], ref: ModelRef, target: Target) -> Provider:
+    """Return a provider of a plugin.
+
+    Raises:
+        ProviderConfigError: the plugin raises an error or returns no provider.
+    """
+    try:
+        provider = make(target)
+    except UserError:
+        raise
+    except (Exception, SystemExit) as error:  # boundary: a plugin may raise anything
+        cause = one_line(f"{type(error).__name__}: {error}")
+        raise ProviderConfigError(f"{ref}: the plugin's provider cannot be made: {cause}") from error
+    if not callable(getattr(provider, "complete", None)):
+        raise ProviderConfigError(f"{ref}: the plugin's provider has no method complete(request)")
+    return provider
+
+
+def _list_models(provider: Provider, ref: ModelRef) -> Sequence[str]:
+    """Return the names of all models of a provider; the name that is asked for if the provider does not list them.
+
+    Raises:
+        ProviderConfigError: a plugin's list is none.
+    """
+    models = getattr(provider, "models", (ref.name,))
+    if not isinstance(models, list | tuple | set | frozenset):
+        raise ProviderConfigError(f"{ref}: the provider's models are {type(models).__name__}, not a list of names")
+    return tuple(models)

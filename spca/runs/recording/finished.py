@@ -7,6 +7,7 @@ next line overwrites them.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from array import array
@@ -75,7 +76,8 @@ class FinishedLevels(Sequence[Mapping[str, Any]]):
             with open(descriptor, "wb", buffering=0) as file:
                 file.truncate(end)  # lines that do not count
                 file.seek(end)
-                file.write(line)
+                if file.write(line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(file.fileno())
         self._ends.append(end + len(line))
 
@@ -151,8 +153,11 @@ class FinishedLevels(Sequence[Mapping[str, Any]]):
     def _parse(self, line: bytes, number: int) -> FinishedLevel:
         try:
             entry = json.loads(line)
+            summary = entry["summary"]
             actions = entry["actions"]
-            return FinishedLevel(entry["summary"], None if actions is None else tuple(map(str, actions)))
+            if not isinstance(summary, dict):
+                raise TypeError("its summary is no object")
+            return FinishedLevel(summary, None if actions is None else tuple(map(str, actions)))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             what = f"line {number} is no finished level: {type(error).__name__}: {error}"
             raise ResumeError(f"{self._path} cannot be read: {what}") from error

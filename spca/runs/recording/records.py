@@ -226,6 +226,7 @@ class SolvedTrajectory(StrictRecord):
     seed: int
     kwargs: dict[str, Any] = {}
     mission_text: str = ""
+    world: str = ""
     checkpoint: CheckpointRecord
     attempts: Annotated[list[AttemptRecord], Field(min_length=1)]
     snapshot: SnapshotRecord | None = None

@@ -36,6 +36,12 @@ def written(folder: Path, *lines: str) -> Path:
     return path
 
 
+def test_a_file_names_no_code_to_execute(tmp_path: Path) -> None:
+    path = written(tmp_path, "A=1", "SPCA_PLUGINS=planted.py")
+    with pytest.raises(SettingsError, match=r"line 2: SPCA_PLUGINS is read from the environment only"):
+        load_env(path)
+
+
 @pytest.mark.parametrize(
     ("lines", "at", "meant"),
     [

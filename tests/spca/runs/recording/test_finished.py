@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spca.common.errors import SettingsError
 from spca.errors import ResumeError
 from spca.llm.calls.ledger import Ledger
 from spca.runs.recording.finished import JOURNAL, FinishedLevels
@@ -17,6 +20,7 @@ from spca.runs.recording.folder import STATE, RunFolder
 from spca.runs.recording.recorder import Recorder
 from spca.runs.results import LevelResult
 from tests.spca.runs.recording.test_recorder import FAILURE, SUCCESS, TASK, finished
+from tests.support.processes import in_fork
 from tests.support.report.finished_files import write_as_earlier_version
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.starting import Log
@@ -80,7 +84,20 @@ def test_a_journal_that_lacks_a_level_is_one_line(tmp_path: Path) -> None:
         FinishedLevels(path, 3)
 
 
-@pytest.mark.parametrize("line", ["{}", "[]", '{"summary": {}, "actions": 3}', "x", "[" * 100_000])
+@in_fork
+def test_a_line_that_is_cut_off_does_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "finished.jsonl"
+    levels = written(path, 1)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 5, resource.RLIM_INFINITY))
+    with pytest.raises(SettingsError, match="No space left"):
+        levels.append({"index": 1}, [])
+    assert len(levels) == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", "[]", '{"summary": [], "actions": []}', '{"summary": {}, "actions": 3}', "x", "[" * 100_000]
+)
 def test_a_line_that_is_no_level_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "finished.jsonl"
     path.write_text(f"{line}\n", encoding="utf-8")
