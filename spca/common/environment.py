@@ -143,7 +143,8 @@ def _check_lines(path: Path, text: str, servers: Collection[str]) -> None:
         if binding.error or "=" in name or (name and binding.value is None):
             raise SettingsError(f"{path}, line {line}: it sets no variable or leaves a quote open: write NAME=VALUE")
         if name == PLUGINS_VARIABLE:  # a file in a folder must not name code to execute
-            raise SettingsError(f"{path}, line {line}: {name} is read from the environment only: set it there, or give --plugin")
+            fix = "set it there, or give --plugin"
+            raise SettingsError(f"{path}, line {line}: {name} is read from the environment only: {fix}")
         if name:  # else it is a comment, or blank lines
             values[name] = binding.value or ""
             lines[name] = line

@@ -108,7 +108,11 @@ def test_an_evaluation_has_no_verdict_and_films_of_its_failures(corridor: Played
 
 def test_the_bot_plays_no_foreign_world(corridor: Played) -> None:
     line = corridor.refuse("evaluate", "--agent", corridor.run, "--versus", "bot", *PLUGIN)
-    assert line == "error: --versus bot: the bot plays no levels of the world corridor: leave it out\n"
+    assert (
+        line
+        == "error: --versus bot: it is of the world minigrid, and the agent plays the world corridor: leave it out\n"
+    )
+    assert "--outside: it is of" in corridor.refuse("evaluate", "--agent", corridor.run, "--outside", *PLUGIN)
     assert "give --plugin" in corridor.refuse("evaluate", "--agent", corridor.run)
 
 
@@ -117,4 +121,6 @@ def test_attempts_are_refused_once_in_a_world_with_one_life(tmp_path: Path) -> N
     _, warnings, _ = life.evaluate("--workers", 1, "--attempts", 3)
     lines = [line for line in warnings.splitlines() if line.startswith("warning: ")]
     assert len(lines) == 1
-    assert lines[0].startswith("warning: --attempts 3: not in this world: corridor-life has one life (it says so)")
+    assert lines[0].startswith(
+        "warning: --attempts 3 has no effect: the world corridor-life cannot go back (it says so)"
+    )

@@ -254,7 +254,7 @@ def _list_models(provider: Provider, ref: ModelRef) -> Sequence[str]:
     """Return the names of all models of a provider; the name that is asked for if the provider does not list them.
 
     Raises:
-        ProviderConfigError: a plugin's list is none.
+        ProviderConfigError: the provider of a plugin has no list of names.
     """
     models = getattr(provider, "models", (ref.name,))
     if not isinstance(models, list | tuple | set | frozenset):

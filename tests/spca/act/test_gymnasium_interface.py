@@ -22,6 +22,8 @@ from tests.support.inprocess import InProcessExecutor
 
 LAKE = "FrozenLake-v1"
 DRY = {"is_slippery": False}
+SOLUTION = (1, 1, 2, 2, 1, 2)
+LOSS = (2, 1)
 KINDS = {"S": "start", "F": "frozen", "H": "hole", "G": "goal"}
 
 
@@ -67,6 +69,8 @@ class TestLake(WorldSuite):
     """Restored by replaying; the upper edge stops a step upwards."""
 
     idle = 3
+    solution = SOLUTION
+    loss = LOSS
 
     @pytest.fixture
     def make(self) -> Callable[[], World]:
@@ -81,6 +85,8 @@ class TestSlipperyLake(WorldSuite):
 
 class TestCopiedLake(WorldSuite):
     idle = 3
+    solution = SOLUTION
+    loss = LOSS
 
     @pytest.fixture
     def make(self) -> Callable[[], World]:
@@ -90,6 +96,8 @@ class TestCopiedLake(WorldSuite):
 class TestOnceLake(WorldSuite):
     one_life = True
     idle = 3
+    solution = SOLUTION
+    loss = LOSS
 
     @pytest.fixture
     def make(self) -> Callable[[], World]:

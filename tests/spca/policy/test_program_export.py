@@ -85,7 +85,7 @@ def test_the_folder_is_what_a_policy_is_loaded_from(program: Path) -> None:
 
 
 def test_no_path_of_the_machine_is_in_it(program: Path, learned_run: Path) -> None:
-    files = [path for path in program.rglob("*") if path.is_file()]
+    files = [path for path in program.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     texts = [path.read_text(encoding="utf-8") for path in files]
     assert {"policy.py", "README.md", "evaluation.json", "agents.json"} <= {path.name for path in files}
     assert [text for text in texts if str(learned_run.parent) in text or str(Path.home()) in text] == []

@@ -59,6 +59,8 @@ from tests.support.contracts.providing import (
 class ServedProviderSuite(ProviderWrappingSuite, ProviderSuite):
     """Answers and requests."""
 
+    keeps_forms = False  # the server of the tests says the same to all
+
     @pytest.fixture
     def make(self, server: FaultServer) -> Callable[[Target], Provider]:
         return lambda target: self.provider_class(replace(target, base_url=server.base_url, info=self.info))

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from spca.common.environment import PLUGINS_VARIABLE
 from spca.common.errors import PluginError
-from spca.common.plugins.sources import PLUGINS_VARIABLE, PluginSource, list_named_sources
+from spca.common.plugins.sources import PluginSource, list_named_sources
 
 
 @pytest.fixture(autouse=True)

@@ -84,19 +84,22 @@ def test_a_journal_that_lacks_a_level_is_one_line(tmp_path: Path) -> None:
         FinishedLevels(path, 3)
 
 
-@in_fork
 def test_a_line_that_is_cut_off_does_not_count(tmp_path: Path) -> None:
     path = tmp_path / "finished.jsonl"
     levels = written(path, 1)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 5, resource.RLIM_INFINITY))
-    with pytest.raises(SettingsError, match="No space left"):
-        levels.append({"index": 1}, [])
-    assert len(levels) == 1
+
+    def append_with_little_room() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 5, resource.RLIM_INFINITY))
+        with pytest.raises(SettingsError, match="No space left"):
+            levels.append({"index": 1}, [])
+        assert len(levels) == 1
+
+    in_fork(append_with_little_room)()
 
 
 @pytest.mark.parametrize(
-    "line", ["{}", "[]", '{"summary": [], "actions": []}', '{"summary": {}, "actions": 3}', "x", "[" * 100_000]
+    "line", ["{}", "[]", '{"summary": [], "actions": []}', '{"summary": {}, "actions": 3}', "[" * 100_000]
 )
 def test_a_line_that_is_no_level_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "finished.jsonl"

@@ -25,6 +25,7 @@ class TestReference(ProviderSuite):
 
     model_name = "coder"
     unknown_name = "poet"
+    keeps_forms = False  # it writes code, whatever it is asked
     question = (Message("user", '<task>\n{"mode": "first", "actions": [], "plan": "", "schemas": {}}\n</task>'),)
 
     @pytest.fixture
