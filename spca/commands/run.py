@@ -12,10 +12,9 @@ def learn(
     options: RunOptions = RunOptions(), *, exit_handler: Handed[ExitHandler], load_phases: Handed[LoadPhases]
 ) -> int:
     """Learn the levels of a curriculum in a new or a resumed run."""
-    from spca.runs.curriculum import load_modules_of_curriculum
     from spca.runs.resolution import find_run
     from spca.runs.run import play_run
 
     settings, begun = find_run(options)
-    load_modules_of_curriculum(settings, begun)
-    return play_run(exit_handler, load_phases(), settings, begun)
+    # The curriculum of a resumed run lies in its run folder, which never has anything imported.
+    return play_run(exit_handler, load_phases(), settings, begun, imports_modules=begun is None)

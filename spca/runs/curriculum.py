@@ -20,7 +20,6 @@ from spca.common.files import read_text
 from spca.common.names import find_nearest
 from spca.contracts import LevelInfo, LevelSpec
 from spca.errors import CurriculumError, ResumeError
-from spca.plugins.named import load_environment_modules
 from spca.runs.recording.folder import CURRICULUM, Begun
 from spca.runs.settings import Settings
 
@@ -320,18 +319,6 @@ def select_tasks(settings: Settings, begun: Begun | None = None) -> tuple[Task, 
         raise ResumeError(f"{where}: more levels are finished than the run has")
     _LOG.info("%s goes on after %d levels", where, len(begun.finished))
     return tasks
-
-
-def load_modules_of_curriculum(settings: Settings, begun: Begun | None) -> None:
-    """Import the modules that the curriculum of a new run names in ids of the form ``module:Id-v0``.
-
-    The curriculum of a resumed run lies in its run folder, which never has anything imported.
-
-    Raises:
-        PluginError: a module is missing or raises an error.
-    """
-    if begun is None:
-        load_environment_modules(task.env_id for task in select_tasks(settings, None))
 
 
 def parse(text: str, source: str) -> Curriculum:

@@ -20,6 +20,7 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
+from spca.plugins.named import load_environment_modules
 from spca.protocols import World
 from spca.runs.curriculum import Task, select_tasks
 from spca.runs.level.barren import flags_of_models, unusable_model
@@ -190,7 +191,13 @@ class Run:
 
 
 def play_run(
-    exit_handler: ExitHandler, phases: Phases, settings: Settings, begun: Begun | None, greets: bool = True
+    exit_handler: ExitHandler,
+    phases: Phases,
+    settings: Settings,
+    begun: Begun | None,
+    greets: bool = True,
+    *,
+    imports_modules: bool = False,
 ) -> int:
     """Learn the levels that the settings select; return the exit code.
 
@@ -198,11 +205,14 @@ def play_run(
         exit_handler: gets the command that resumes the run, to print the command if the run is interrupted.
         begun: the run to resume; None for a new run.
         greets: whether to begin with a line on the models and a line on the sandbox.
+        imports_modules: whether to import the modules that the curriculum names in ids of the form ``module:Id-v0``.
 
     Raises:
         UserError: the run cannot start (no file was changed), or cannot go on.
     """
     tasks = select_tasks(settings, begun)
+    if imports_modules:
+        load_environment_modules(task.env_id for task in tasks)
     if begun is None:
         _try_first_world(tasks, phases.make_world, settings.seed)
     with prepare_run(settings, tasks, phases.check_ids, begun) as prepared:

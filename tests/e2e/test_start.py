@@ -36,8 +36,8 @@ def test_argv_enters_each_file_at_most_twice_and_the_model_table_is_read_once(tm
     ``main.py``, ``spca/commands/`` and ``spca/runs/`` count, but for ``settings.py`` (see below); a call through
     other files counts for the nearest of these on the stack. The way of ``argv`` ends where ``Run`` gets the one
     ``Prepared`` that came of it; from there to the first level the run uses its values, and enters none of the files
-    of the start again. What the interpreter calls by itself, such as modules and the ``__init__`` of data classes, does
-    not count.
+    of the start again. What the interpreter calls by itself does not count: modules, the ``__init__`` of data classes,
+    and the methods that read a sequence, such as the finished levels.
     """
     chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Empty-5x5-v0", "MiniGrid-Empty-6x6-v0"])
     (tmp_path / "mine.json").write_text(json.dumps({"models": {"openai/mine": {"input": 1, "output": 2}}}))

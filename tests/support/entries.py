@@ -13,6 +13,8 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 TABLES: Final = ("models.json", "mine.json")
+READS_OF_SEQUENCES: Final = frozenset({"__len__", "__iter__", "__getitem__"})
+"""Methods that read a value, as ``len`` reads a list; an entry into them is none to follow."""
 
 
 class Entries:
@@ -31,7 +33,7 @@ class Entries:
         if event != "call" or not (name := _file(frame)):
             return
         code = frame.f_code
-        if code.co_name == "<module>" or id(frame) in self._frames:
+        if code.co_name == "<module>" or code.co_name in READS_OF_SEQUENCES or id(frame) in self._frames:
             return
         self._frames[id(frame)] = frame  # kept, so that a generator that goes on is known
         if code.co_qualname in ("Run.play_level", "_report"):

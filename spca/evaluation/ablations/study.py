@@ -47,6 +47,7 @@ from spca.evaluation.settings_resolution import require_one_process
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import format_servers
 from spca.plugins.loaded import record_plugins, require_plugins
+from spca.plugins.named import load_environment_modules
 from spca.plugins.registry import MINIGRID
 from spca.report.read.origin import describe_origin
 from spca.runs import curriculum
@@ -103,9 +104,9 @@ def begin_study(options: StudyOptions) -> Path:
     )
     learning = resolve_settings(take_world_of_curriculum(run_options), environ)
     require_able_models(learning)
-    curriculum.load_modules_of_curriculum(learning, None)
     all_levels = curriculum.load(Path(learning.curriculum))
     levels = all_levels.select(start_category=learning.start_category, only=learning.only)
+    load_environment_modules(task.env_id for task in levels.tasks())
 
     # Embedded models do not read prompts, so that bare prompts would change nothing if all models are embedded.
     reads_prompts = learning.models.embedded != learning.models.refs

@@ -35,7 +35,10 @@ def play(env_id: str, seed: int, *, steps: int) -> Figures:
 
 @pytest.mark.parametrize("env_id", few(20, SETTLED))
 def test_every_step_is_known_where_nothing_moves_by_itself(env_id: str) -> None:
-    found = play(env_id, 3, steps=60)
+    found = Figures()
+    for seed in range(3, 8):  # lava ends most episodes after a step or two
+        if found.forwards <= 10:
+            found.add(play(env_id, seed, steps=60))
     assert found.wrong == []
     assert found.misguessed == 0
     assert found.forwards > 10
