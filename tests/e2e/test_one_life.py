@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.commands import command, environment, events, level_summaries, only_run, timeless
 from tests.support.machine import stove
+from tests.support.tiers import long
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -84,10 +85,7 @@ def test_a_life_that_is_lost_ends_its_level_and_the_next_begins(unbroken: Kitche
 
 @pytest.mark.parametrize(
     "moment",
-    [
-        pytest.param(moment, marks=() if moment in (8, 16) else pytest.mark.long)
-        for moment in (1, 2, 4, 6, 8, 11, 16, 20, 24, 31)
-    ],
+    [moment if moment == 8 else long(moment) for moment in (1, 2, 4, 6, 8, 11, 16, 20, 24, 31)],
 )
 def test_a_level_that_was_cut_off_begins_a_new_marked_episode(unbroken: Kitchen, tmp_path: Path, moment: int) -> None:
     kitchen = Kitchen(tmp_path)
@@ -104,6 +102,7 @@ def test_a_level_that_was_cut_off_begins_a_new_marked_episode(unbroken: Kitchen,
     assert was_asking in (0, 1)  # an answer that was on its way is lost; no other is asked for twice
 
 
+@pytest.mark.long
 def test_where_states_are_restored_no_episode_is_marked(tmp_path: Path) -> None:
     kitchen = Kitchen(tmp_path)
     assert kitchen.begin("copied-stove", **{stove.KILL_VARIABLE: "8"}).returncode == -signal.SIGKILL

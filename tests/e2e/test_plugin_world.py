@@ -116,6 +116,7 @@ def test_the_bot_plays_no_foreign_world(corridor: Played) -> None:
     assert "give --plugin" in corridor.refuse("evaluate", "--agent", corridor.run)
 
 
+@pytest.mark.long
 def test_attempts_are_refused_once_in_a_world_with_one_life(tmp_path: Path) -> None:
     life = play(tmp_path, "corridor-life")
     _, warnings, _ = life.evaluate("--workers", 1, "--attempts", 3)

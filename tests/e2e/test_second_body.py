@@ -21,6 +21,7 @@ from tests.support.machine import vending_faults
 from tests.support.processes import Process
 from tests.support.report.pages import read_pieces
 from tests.support.spca.doubles import ROOT
+from tests.support.tiers import long
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -107,7 +108,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return Lab(home)
 
 
-@pytest.fixture(scope="module", params=["usual", "renamed", pytest.param("bare", marks=pytest.mark.long)])
+@pytest.fixture(scope="module", params=["usual", long("renamed"), long("bare")])
 def variant(lab: Lab, request: pytest.FixtureRequest) -> tuple[str, Path]:
     """A finished run of each variant, with the variant's name."""
     return request.param, lab.learn(request.param)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,12 +94,12 @@ def test_no_process_of_the_sandbox_has_the_plugin_in_its_memory() -> None:
             assert "vending" not in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
             assert b"vending" not in Path(f"/proc/{pid}/environ").read_bytes()
             assert b"vending" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        os.kill(worker, signal.SIGKILL)  # its code never ends
     assert found == {"zygote": set(), "worker": set()}
 
 
 def find_texts(pid: int) -> set[bytes]:
     """Return those of :data:`OF_THE_PLUGIN` that the memory of a process holds."""
-    pattern = re.compile(b"|".join(map(re.escape, OF_THE_PLUGIN)))
     maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
     found: set[bytes] = set()
     with Path(f"/proc/{pid}/mem").open("rb", 0) as memory:
@@ -109,9 +110,10 @@ def find_texts(pid: int) -> set[bytes]:
                 continue
             try:
                 memory.seek(begin)
-                found.update(pattern.findall(memory.read(end - begin)))
+                part = memory.read(end - begin)
             except OSError:  # a part that is not there
                 continue
+            found.update(text for text in OF_THE_PLUGIN if text in part)
     return found
 
 
