@@ -29,6 +29,20 @@ class Base:
         return lambda: self.world_class(make_level(), 1, InProcessExecutor())
 """
 
+FOUND_BY = {
+    "Forgetful": "test_a_checkpoint_is_restored_wherever_the_world_has_got_to",
+    "Credulous": "test_a_checkpoint_that_was_tampered_with_is_refused",
+    "Restless": "test_sensing_changes_nothing",
+    "Boastful": "test_a_plan_that_leaves_the_mission_open_has_not_reached_the_goal",
+    "Patient": "test_standing_still_is_stuck_after_the_bodys_patience",
+    "Mortal": "test_the_world_says_whether_it_restores",
+    "Defeatist": "test_the_solution_completes_the_mission",
+    "Optimist": "test_a_loss_ends_the_episode_without_success",
+    "Unseen": "test_what_is_shown_can_be_drawn",
+    "Odd": "test_a_snapshot_is_json",
+}
+"""A test of the suite that finds the fault of each faulty world."""
+
 WORLDS = """
 class Whole(Lake): pass
 class Forgetful(Lake):
@@ -58,19 +72,7 @@ class Odd(Lake):
 """ + "".join(
     f"class Test{name}(Base, WorldSuite):\n    world_class = {name}\n    idle = 3\n"
     "    solution = (1, 1, 2, 2, 1, 2)\n    loss = (2, 1)\n"
-    for name in (
-        "Whole",
-        "Forgetful",
-        "Credulous",
-        "Restless",
-        "Boastful",
-        "Patient",
-        "Mortal",
-        "Defeatist",
-        "Optimist",
-        "Unseen",
-        "Odd",
-    )
+    for name in ("Whole", *FOUND_BY)
 )
 
 PROVIDERS = """
@@ -146,13 +148,14 @@ class World:
 )
 
 
-def run_suite(tmp_path: Path, text: str) -> tuple[set[str], set[str]]:
-    """Run a suite of tests; return the classes with a failed test, and those with tests that all passed."""
+def run_suite(tmp_path: Path, text: str, *chosen: str) -> tuple[set[str], set[str]]:
+    """Run the chosen tests of a suite, or all; return the classes with a failed test, and those that only passed."""
     path = tmp_path / "test_stranger.py"
     path.write_text(HEAD + text, encoding="utf-8")
     options = ("-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--import-mode=importlib", "-rA", "-c", "/dev/null")
+    tests = [f"{path}::Test{name}" for name in chosen] or [str(path)]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, "--rootdir", str(tmp_path), str(path)],
+        [sys.executable, "-m", "pytest", *options, "--rootdir", str(tmp_path), *tests],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -164,7 +167,14 @@ def run_suite(tmp_path: Path, text: str) -> tuple[set[str], set[str]]:
     return failed, passed - failed
 
 
-@pytest.mark.parametrize("text", [WORLDS, PROVIDERS, POLICIES], ids=["world", "provider", "policy"])
+def test_a_suite_of_worlds_finds_each_fault_where_it_should(tmp_path: Path) -> None:
+    finding = [f"{name}::{test}" for name, test in FOUND_BY.items()]
+    failed, passed = run_suite(tmp_path, WORLDS, "Whole", *finding)
+    assert passed == {"Whole"}
+    assert failed == FOUND_BY.keys()
+
+
+@pytest.mark.parametrize("text", [PROVIDERS, POLICIES], ids=["provider", "policy"])
 def test_a_suite_passes_what_keeps_its_promises_and_nothing_else(tmp_path: Path, text: str) -> None:
     failed, passed = run_suite(tmp_path, text)
     tested = set(re.findall(r"^class Test(\w+)\(", text, re.MULTILINE))
