@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -119,8 +120,14 @@ def _read_events(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def measure_tenth(ends: list[float], samples: list[Sample]) -> Tenth:
-    """Return what the levels cost that ended at ``ends``, each of which began when the one before it ended."""
-    within = [sample for sample in samples if ends[0] <= sample.time <= ends[-1]]
+    """Return what the levels cost that ended at ``ends``, each of which began when the one before it ended.
+
+    The samples around them are used too, because a few levels may end between two samples.
+    """
+    times = [sample.time for sample in samples]
+    before = max(0, min(bisect_right(times, ends[0]) - 1, len(samples) - 2))
+    after = bisect_left(times, ends[-1], lo=before + 1)
+    within = samples[before : after + 1]
     cpu = (within[-1].cpu - within[0].cpu) / (within[-1].time - within[0].time)
     seconds = fmean(later - earlier for earlier, later in pairwise(ends))
     return Tenth(seconds, cpu * seconds, max(sample.rss for sample in within))
