@@ -20,6 +20,7 @@ from tests.support import browsing
 from tests.support.commands import main_py
 from tests.support.explorer.told import EMERALD, told
 from tests.support.report.evaluated import evaluated, fail_really
+from tests.support.tiers import few, long
 
 CRASHED = len(LEVELS)
 """The number of the level with the most kinds of content."""
@@ -112,8 +113,8 @@ def test_nothing_is_cut_off(chromium: Browser, pages: Mapping[str, str], name: s
     assert made.complaints == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("width", [360, pytest.param(1280, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", few(5, NAMES))
+@pytest.mark.parametrize("width", [360, long(1280)])
 def test_text_of_twice_the_size_fits(chromium: Browser, pages: Mapping[str, str], name: str, width: int) -> None:
     with browsing.visit(chromium, width=width, own=True) as made:
         page = made.open(pages[name])
@@ -123,7 +124,7 @@ def test_text_of_twice_the_size_fits(chromium: Browser, pages: Mapping[str, str]
     assert made.complaints == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(5, NAMES))
 def test_all_is_printed(chromium: Browser, pages: Mapping[str, str], name: str) -> None:
     with browsing.visit(chromium, own=True) as made:
         page = made.open(pages[name])

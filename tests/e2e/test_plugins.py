@@ -149,7 +149,7 @@ def test_with_another_source_of_its_plugin_a_run_is_refused(lab: Lab, name: str,
     assert f"run {lab.run.name} used the plugin relics with another source (" in line
 
 
-@pytest.mark.parametrize("name", ["resume", "replay", "report", "watch", "evaluate"])
+@pytest.mark.parametrize("name", ["resume", long("replay"), long("report"), long("watch"), "evaluate"])
 def test_what_a_run_folder_names_is_not_imported(lab: Lab, name: str, tmp_path: Path) -> None:
     run = tmp_path / "runs" / lab.run.name
     shutil.copytree(lab.run, run)

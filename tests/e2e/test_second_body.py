@@ -195,7 +195,7 @@ def test_the_page_of_the_run_has_its_code(lab: Lab, usual: Path) -> None:
     assert "serve_drink" in json.dumps(pieces)
 
 
-@pytest.mark.parametrize("level", [4, 10, 17])
+@pytest.mark.parametrize("level", [4, long(10), long(17)])
 def test_a_level_is_replayed(lab: Lab, usual: Path, level: int) -> None:
     shown = lab.call("replay", usual.name, level, *lab.name_plugins(), "--runs", usual.parent)
     assert "re-simulation equals the recording" in shown
