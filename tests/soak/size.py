@@ -120,9 +120,10 @@ def _read_events(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def measure_tenth(ends: list[float], samples: list[Sample]) -> Tenth:
-    """Return what the levels cost that ended at ``ends``, each of which began when the one before it ended.
+    """Return what a level cost, from the times at which some levels in a row ended.
 
-    The samples around them are used too, because a few levels may end between two samples.
+    A level begins when the one before it ends. The samples before and after them are used too, because a few levels
+    may end between two samples.
     """
     times = [sample.time for sample in samples]
     before = max(0, min(bisect_right(times, ends[0]) - 1, len(samples) - 2))

@@ -14,7 +14,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 TABLES: Final = ("models.json", "mine.json")
 READS_OF_SEQUENCES: Final = frozenset({"__len__", "__iter__", "__getitem__"})
-"""Methods that read a value, as ``len`` reads a list; an entry into them is none to follow."""
+"""Methods that read a sequence. They do not count, because a call of ``len`` leads a reader nowhere."""
 
 
 class Entries:

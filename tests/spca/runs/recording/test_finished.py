@@ -99,7 +99,7 @@ def test_a_line_that_is_cut_off_does_not_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["{}", "[]", '{"summary": [], "actions": []}', '{"summary": {}, "actions": 3}', "[" * 100_000]
+    "line", ["{}", "[]", '{"summary": [], "actions": []}', '{"summary": {}, "actions": 3}', "x", "[" * 100_000]
 )
 def test_a_line_that_is_no_level_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "finished.jsonl"
